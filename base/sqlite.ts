@@ -1,0 +1,35 @@
+import Database from 'better-sqlite3';
+
+export type Sqlite = Database.Database;
+
+/**
+ * Opens one SQLite file for one process: WAL, every commit on stable storage, foreign keys on, then the migrations that
+ * it has not had. `migrations[n]` takes the schema from version n to n + 1 and is never edited after a release.
+ * @throws the driver's error, e.g. SQLITE_NOTADB
+ */
+export function openSqlite(file: string, migrations: readonly string[]): Sqlite {
+  const database = new Database(file);
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  database.pragma('foreign_keys = ON');
+  database.pragma('busy_timeout = 5000');
+  migrate(database, migrations);
+  return database;
+}
+
+function migrate(database: Sqlite, migrations: readonly string[]): void {
+  const from = database.pragma('user_version', { simple: true }) as number;
+  if (from > migrations.length) {
+    database.close();
+    throw new Error(
+      `the database has schema version ${from}, this program knows ${migrations.length}: install the newer version again`,
+    );
+  }
+  for (const [index, sql] of migrations.entries()) {
+    if (index < from) continue;
+    database.transaction(() => {
+      database.exec(sql);
+      database.pragma(`user_version = ${index + 1}`);
+    })();
+  }
+}

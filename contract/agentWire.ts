@@ -1,0 +1,68 @@
+import Type, { type Static } from 'typebox';
+import type { CachedImage } from './images.ts';
+import type { RamdiskJoin, TrustLevel } from './join.ts';
+import { SiteSpec } from './nodeSpec.ts';
+import { Operation, type OperationProgress, type OperationResult } from './operations.ts';
+
+/** The version of what agents and the centre say to each other; each side states its own. */
+export const protocolVersion = 1;
+
+/** `POST /v1/agent/poll`: answered at once when there is news, else after `waitSeconds` (at most 60). */
+export const AgentPoll = Type.Object(
+  {
+    protocol: Type.Integer(),
+    observedGeneration: Type.Integer({ minimum: 0 }),
+    waitSeconds: Type.Number({ minimum: 0, maximum: 60 }),
+    /** Operations that the agent has journaled: the centre stops handing these out. */
+    taken: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type AgentPoll = Static<typeof AgentPoll>;
+
+/** `spec` is present when its generation is newer than the observed one. Operations are repeated until `taken`. */
+export const AgentPollAnswer = Type.Object(
+  {
+    protocol: Type.Integer(),
+    spec: Type.Optional(SiteSpec),
+    operations: Type.Array(Operation),
+    /** Operations to abandon where they can still be stopped. */
+    cancelled: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type AgentPollAnswer = Static<typeof AgentPollAnswer>;
+
+/** A fact that happened at a site, kept there until the centre has taken it. */
+export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: string; bootId?: string } & (
+  | {
+      type: 'boot.dhcp' | 'boot.tftp' | 'boot.script' | 'boot.http' | 'boot.disk' | 'boot.other';
+      text: string;
+    }
+  | { type: 'agent.joined'; role: 'ramdisk'; trust: TrustLevel; join: RamdiskJoin }
+  | { type: 'agent.lost'; role: 'ramdisk' }
+  | { type: 'machine.discovered'; uuid?: string }
+);
+
+/** `POST /v1/agent/report`. Results and events are kept by the site until this answers 200. */
+export interface AgentReport {
+  protocol: number;
+  observedGeneration: number;
+  results: OperationResult[];
+  progress: OperationProgress[];
+  events: SiteEvent[];
+  /** The whole cache inventory, when it changed since the last report that was taken. */
+  images?: CachedImage[];
+}
+
+/** `POST /v1/machine/poll` at the site: the operations for this machine, each a JWS by the centre. */
+export interface MachinePollAnswer {
+  operations: { operationId: string; jws: string }[];
+  cancelled: string[];
+}
+
+/** `POST /v1/machine/report` at the site. */
+export interface MachineReport {
+  results: OperationResult[];
+  progress: OperationProgress[];
+}

@@ -1,0 +1,100 @@
+import Type, { type Static } from 'typebox';
+import { Mac } from './bootEntry.ts';
+
+const closed = { additionalProperties: false };
+
+/** A public key as a JWK: Ed25519 (`crv: 'Ed25519'`) or X25519. */
+export const OkpJwk = Type.Object(
+  { kty: Type.Literal('OKP'), crv: Type.Enum(['Ed25519', 'X25519']), x: Type.String() },
+  closed,
+);
+export type OkpJwk = Static<typeof OkpJwk>;
+
+/** `GET /.well-known/bcd.json` of the centre: nothing in it is believed unless the pins match. */
+export const WellKnown = Type.Object(
+  {
+    protocol: Type.Integer(),
+    /** PEM of the CA that signs the gateway's and the agents' certificates. */
+    servingCa: Type.String(),
+    joinSigningKey: OkpJwk,
+    joinEncryptionKey: OkpJwk,
+  },
+  closed,
+);
+export type WellKnown = Static<typeof WellKnown>;
+
+/** `sha256/` and the base64 SPKI digest of a trust anchor. */
+export const Pin = Type.String({ pattern: '^sha256/[A-Za-z0-9+/]{43}=$' });
+export interface Pins {
+  servingCaPin: string;
+  joinSigningPin: string;
+  joinEncryptionPin: string;
+}
+
+/** `POST /v1/join` at the centre, for sites and nodes. `token` is the join token sealed to the join encryption key (JWE). */
+export const JoinRequest = Type.Object(
+  {
+    protocol: Type.Integer(),
+    role: Type.Enum(['site', 'node']),
+    nodeId: Type.String(),
+    token: Type.String(),
+    /** PKCS#10, PEM: proof of the agent's own key. */
+    csr: Type.String(),
+    version: Type.String(),
+  },
+  closed,
+);
+export type JoinRequest = Static<typeof JoinRequest>;
+
+/** The answer, a compact JWS by the join signing key over this document. */
+export const JoinResponse = Type.Object(
+  {
+    protocol: Type.Integer(),
+    role: Type.Enum(['site', 'node']),
+    nodeId: Type.String(),
+    /** PEM: the agent's certificate, then the CA's. */
+    certificate: Type.String(),
+    ca: Type.String(),
+    expiresAt: Type.String(),
+  },
+  closed,
+);
+export type JoinResponse = Static<typeof JoinResponse>;
+
+/**
+ * `POST /v1/join` at the site's machine listener. `proof` is a JWS by `signingKey` over this document without
+ * `proof`; the site checks token and proof, and the centre checks proof again when the message reaches it.
+ */
+export const RamdiskJoin = Type.Object(
+  {
+    protocol: Type.Integer(),
+    /** Boot token: minted by the site for one script fetch under one boot entry. */
+    token: Type.String(),
+    mac: Mac,
+    uuid: Type.Optional(Type.String()),
+    bootId: Type.String(),
+    signingKey: OkpJwk,
+    sealingKey: OkpJwk,
+    version: Type.String(),
+    proof: Type.String(),
+  },
+  closed,
+);
+export type RamdiskJoin = Static<typeof RamdiskJoin>;
+
+/** The site's answer. `session` authorises the machine's later requests on the same listener (`Authorization: Bearer`). */
+export const RamdiskJoinAnswer = Type.Object(
+  {
+    protocol: Type.Integer(),
+    siteId: Type.String(),
+    nodeId: Type.String(),
+    session: Type.String(),
+    /** Base URL of the site's cache on the provisioning network: `<imagesUrl>/sha256/<digest>`. */
+    imagesUrl: Type.String(),
+  },
+  closed,
+);
+export type RamdiskJoinAnswer = Static<typeof RamdiskJoinAnswer>;
+
+/** How far a machine's identity is trusted. */
+export type TrustLevel = 'network' | 'own-key' | 'tpm';

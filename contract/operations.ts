@@ -1,0 +1,98 @@
+import Type, { type Static } from 'typebox';
+import type { WireError } from './errors.ts';
+import { Compression, Digest, ImageFormat } from './images.ts';
+import { BootDevice, DiskHints, PowerAction } from './steps.ts';
+
+const closed = { additionalProperties: false };
+const nothing = Type.Object({}, closed);
+
+/** What the ramdisk is told to write, and where. Destructive: it reaches the ramdisk signed by the centre. */
+export const DeployImage = Type.Object(
+  {
+    ref: Type.String(),
+    digest: Digest,
+    sizeBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+    format: ImageFormat,
+    compression: Compression,
+    /** Where to stream from when the site's cache does not know the digest. */
+    sources: Type.Array(Type.String()),
+    disk: Type.Optional(DiskHints),
+    /** The rendered first-boot document, installed into the OS. Sealed to the machine (JWE) once issue-level sealing is on. */
+    userData: Type.Optional(
+      Type.Object({ kind: Type.Enum(['cloud-init', 'ignition', 'talos']), document: Type.String() }, closed),
+    ),
+  },
+  closed,
+);
+export type DeployImage = Static<typeof DeployImage>;
+
+/** Every operation that is relayed, who carries it out, and the schema of its input. */
+export const operations = {
+  'power.getPower': { target: 'site', input: nothing },
+  'power.setPower': { target: 'site', input: Type.Object({ action: PowerAction }, closed) },
+  'management.setBootDevice': {
+    target: 'site',
+    input: Type.Object({ device: BootDevice, persistent: Type.Optional(Type.Boolean()) }, closed),
+  },
+  /** `entry` is a BootEntry signed by the centre (compact JWS). */
+  'boot.prepareRamdisk': { target: 'site', input: Type.Object({ entry: Type.String() }, closed) },
+  'boot.cleanUp': { target: 'site', input: nothing },
+  'deploy.image': { target: 'ramdisk', input: DeployImage },
+  'boot.kexec': { target: 'ramdisk', input: nothing },
+} as const;
+
+export type OperationAction = keyof typeof operations;
+export type OperationInput<Action extends OperationAction> = Static<(typeof operations)[Action]['input']>;
+
+/**
+ * One operation as the centre hands it to a site. It is safe to deliver twice: `operationId` is journaled before
+ * the act. For the ramdisk, `jws` is this same object without `jws`, signed by the centre: only that is believed there.
+ */
+export const Operation = Type.Object(
+  {
+    operationId: Type.String(),
+    nodeId: Type.String(),
+    target: Type.Enum(['site', 'ramdisk']),
+    action: Type.String(),
+    input: Type.Record(Type.String(), Type.Unknown()),
+    /** ISO 8601; past it the operation is not begun. */
+    expiresAt: Type.String(),
+    jws: Type.Optional(Type.String()),
+  },
+  closed,
+);
+export type Operation = Static<typeof Operation>;
+
+/** How an operation ended. `unknown`: interrupted, and what it did could not be found out. */
+export type OperationOutcome = 'succeeded' | 'failed' | 'unknown';
+
+export interface OperationResult {
+  operationId: string;
+  outcome: OperationOutcome;
+  /** What the action returned, e.g. `{ power: 'on' }`, `{ digest, device, bytesWritten }`. */
+  result?: Record<string, unknown>;
+  error?: WireError;
+  finishedAt: string;
+  /** For a machine's result: the same object without `jws`, signed by the key of its join message. */
+  jws?: string;
+}
+
+/** How far a running operation is; only the newest matters. Bytes are of the artifact as stored. */
+export interface OperationProgress {
+  operationId: string;
+  phase: string;
+  doneBytes?: number;
+  totalBytes?: number;
+  at: string;
+}
+
+/** What `deploy.image` returns. */
+export interface DeployResult {
+  /** sha256 of the artifact as stored, computed from the bytes that went to the disk. */
+  digest: string;
+  device: string;
+  artifactBytes: number;
+  diskBytes: number;
+  source: 'site' | 'origin';
+  seconds: number;
+}
