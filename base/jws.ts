@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { CompactSign, compactVerify } from 'jose';
 
 /** Signs a JSON document with an Ed25519 key as a compact JWS. `typ` says what it is, so that one kind cannot pass for another. */
@@ -18,7 +18,7 @@ export async function verifyDocument(typ: string, jws: string, key: KeyObject): 
 }
 
 export function publicKeyFromJwk(jwk: object): KeyObject {
-  return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  return createPublicKey({ key: jwk as webcrypto.JsonWebKey, format: 'jwk' });
 }
 
 export function privateKeyFromPem(pem: string): KeyObject {
