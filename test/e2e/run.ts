@@ -16,7 +16,8 @@ if (values.list) {
   for (const { name, about } of cases) console.log(`${name.padEnd(18)} ${about}`);
 } else {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stop.abort(new Error(signal)));
   process.exitCode = await runAll(positionals.map(findCase), stop.signal);
 }
 

@@ -1,0 +1,4 @@
+import type { EndToEndCase } from '../endToEndCase.ts';
+
+/** Every end-to-end case, in the order in which `--list` names them. */
+export const cases: readonly EndToEndCase[] = [];
