@@ -1,0 +1,24 @@
+import type { Readable } from 'node:stream';
+import type { CachedImage } from '#contract/images.ts';
+
+/** An open artifact whose digest holds; it stays readable until `close`. */
+export interface OpenImage {
+  readonly sizeBytes: number;
+  /** The bytes from `start` up to, not including, `endExclusive`. */
+  stream(start: number, endExclusive: number): Readable;
+  close(): Promise<void>;
+}
+
+/** Where a unified kernel image keeps its kernel or its initrd, in bytes of the artifact. */
+export interface ImageSection {
+  offset: number;
+  sizeBytes: number;
+}
+
+/** Which artifacts can be served? The site's image cache answers; whatever it opens has been hashed before. */
+export interface ImageReader {
+  /** Undefined when the artifact is not ready; `state` then says why. */
+  open(digest: string): Promise<OpenImage | undefined>;
+  section(digest: string, name: 'linux' | 'initrd'): Promise<ImageSection | undefined>;
+  state(digest: string): CachedImage | undefined;
+}

@@ -1,0 +1,37 @@
+import type { SiteEvent } from '#contract/agentWire.ts';
+
+/** What is known of a machine when it asks for its boot script. */
+export interface MachineFacts {
+  /** The interface that got the lease, as `canonicalMac` writes it. */
+  mac: string;
+  /** The SMBIOS UUID in network order, lower case; absent when the firmware has none that tells machines apart. */
+  uuid?: string;
+  serial?: string;
+  architecture: 'x86_64' | 'aarch64';
+  firmware: 'bios' | 'uefi';
+  /** The address that the script was asked from. */
+  address: string;
+  /** Joins the DHCP, TFTP, HTTP and ramdisk events of one boot. */
+  bootId: string;
+}
+
+/** What a machine is to boot now. */
+export type BootDecision =
+  | { kind: 'disk' }
+  | {
+      kind: 'ramdisk';
+      /** The unified kernel image for the machine's architecture. */
+      digest: string;
+      /** Boot token, minted for this one script fetch. */
+      token: string;
+      /** Further arguments from the allow-list, such as `console=ttyS0`; site, token and MAC are added by the boot server. */
+      kernelArguments: string[];
+    };
+
+/** One line of a machine's boot timeline. */
+export interface BootEvent {
+  bootId: string;
+  mac: string;
+  type: Extract<SiteEvent['type'], `boot.${string}`>;
+  text: string;
+}
