@@ -1,0 +1,86 @@
+import { Command } from 'commander';
+import { version } from '#base/version.ts';
+import { RailheadError, toWireError } from '#contract/errors.ts';
+import type { JoinOptions } from './join/join.ts';
+
+/**
+ * The daemon's entry file: the only one of `agent/` that reads flags and the environment, and that ends the process.
+ * Each mode is imported when it is asked for, so that a ramdisk does not load what a site needs.
+ */
+const program = new Command('bcd')
+  .description('Railhead daemon: site agent, ramdisk agent, node agent')
+  .version(version)
+  .showHelpAfterError();
+
+program
+  .command('site')
+  .description('run the site agent')
+  .option('--config <file>', 'configuration file', '/etc/bcd/config.toml')
+  .option('--check', 'validate the configuration and exit')
+  .action(site);
+
+program.command('ramdisk').description('run the agent in the ramdisk').action(ramdisk);
+
+program
+  .command('node')
+  .description('run the agent of an installed OS')
+  .option('--state-directory <directory>', 'where the identity is kept', '/var/lib/bcd')
+  .action(node);
+
+program
+  .command('join')
+  .description('make this site or node known to the centre, once')
+  .requiredOption('--server <url>', 'base URL of the centre')
+  .requiredOption('--token-file <file>', 'file with the join token; removed once joined')
+  .requiredOption('--node-id <id>', 'the identity to take; any other is refused')
+  .requiredOption('--serving-ca-pin <pin>', 'sha256/… of the CA that signs the centre and its agents')
+  .requiredOption('--join-signing-pin <pin>', 'sha256/… of the key that signs join answers')
+  .requiredOption('--join-encryption-pin <pin>', 'sha256/… of the key that the token is sealed to')
+  .option('--state-directory <directory>', 'where the identity is kept', '/var/lib/bcd')
+  .action(join);
+
+async function site(options: { config: string; check?: true }): Promise<void> {
+  const { readConfig } = await import('./site/config.ts');
+  const config = await readConfig(options.config);
+  if (options.check) {
+    process.stdout.write(`${options.config}: valid\n`);
+    return;
+  }
+  const { startSite } = await import('./site/site.ts');
+  await runUntilStopped(() => startSite(config, process.env));
+}
+
+async function ramdisk(): Promise<void> {
+  const { runRamdisk } = await import('#ramdisk/main.ts');
+  await runRamdisk();
+}
+
+async function node(options: { stateDirectory: string }): Promise<void> {
+  const { startNode } = await import('./node/node.ts');
+  await runUntilStopped(() => startNode(options.stateDirectory));
+}
+
+async function join(options: JoinOptions): Promise<void> {
+  const { join } = await import('./join/join.ts');
+  const identity = await join(options);
+  process.stdout.write(`joined ${options.server} as ${identity.role} ${identity.nodeId}\n`);
+}
+
+async function runUntilStopped(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  const { stopSignal } = await import('#base/shutdown.ts');
+  const stopped = stopSignal();
+  const running = await start();
+  await stopped;
+  await running.close();
+}
+
+function fail(error: unknown): void {
+  const { code, message, details } = toWireError(error);
+  process.stderr.write(`bcd: ${code}: ${message}\n`);
+  if (details !== undefined) process.stderr.write(`${JSON.stringify(details)}\n`);
+  if (!(error instanceof RailheadError))
+    process.stderr.write(`${String((error as Error)?.stack ?? error)}\n`);
+  process.exitCode = 1;
+}
+
+program.parseAsync(process.argv).catch(fail);

@@ -1,0 +1,68 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import Type, { type Static } from 'typebox';
+import { writeDurably } from '#base/durableFile.ts';
+import { isENOENT } from '#base/errors.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { OkpJwk } from '#contract/join.ts';
+import { validate } from '#contract/validate.ts';
+
+/** Who this agent is, as its join left it: everything that it needs to reach the centre and to believe it. */
+export const Identity = Type.Object(
+  {
+    role: Type.Enum(['site', 'node']),
+    nodeId: Type.String(),
+    /** Base URL of the centre that was joined. */
+    server: Type.String(),
+    /** PKCS#8, PEM. Made here; it never leaves. */
+    privateKey: Type.String(),
+    /** PEM: the agent's certificate, then the CA's. */
+    certificate: Type.String(),
+    ca: Type.String(),
+    /** The centre's key that signs boot entries, operations and join answers. */
+    signingKey: OkpJwk,
+    expiresAt: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type Identity = Static<typeof Identity>;
+
+function identityFile(stateDirectory: string): string {
+  return path.join(stateDirectory, 'identity.json');
+}
+
+/** One file, so that a crash leaves either no identity or a whole one. */
+export async function writeIdentity(stateDirectory: string, identity: Identity): Promise<void> {
+  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  await writeDurably(identityFile(stateDirectory), `${JSON.stringify(identity, null, 2)}\n`, 0o600);
+}
+
+/** The identity kept in `stateDirectory`; undefined before the first join. */
+export async function findIdentity(stateDirectory: string): Promise<Identity | undefined> {
+  try {
+    return validate(
+      Identity,
+      JSON.parse(await readFile(identityFile(stateDirectory), 'utf8')),
+      'INVALID_STATE',
+    );
+  } catch (error) {
+    if (isENOENT(error)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws RailheadError INVALID_STATE when this agent has not joined, or joined in another role */
+export async function readIdentity(stateDirectory: string, role: Identity['role']): Promise<Identity> {
+  const identity = await findIdentity(stateDirectory);
+  if (identity === undefined)
+    throw new RailheadError('INVALID_STATE', `this ${role} has not joined: run 'bcd join' first`, {
+      path: identityFile(stateDirectory),
+      reason: 'not-joined',
+    });
+  if (identity.role !== role)
+    throw new RailheadError('INVALID_STATE', `the identity here is a ${identity.role}'s, not a ${role}'s`, {
+      path: identityFile(stateDirectory),
+      reason: 'other-role',
+    });
+  return identity;
+}

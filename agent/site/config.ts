@@ -1,0 +1,246 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
+import { parse, TomlError } from 'smol-toml';
+import Type, { type Static } from 'typebox';
+import { systemCode } from '#base/errors.ts';
+import { durationMs, durationPattern } from '#contract/durations.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { validate } from '#contract/validate.ts';
+
+const ipv4 = '^(\\d{1,3}\\.){3}\\d{1,3}$';
+const listen = '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:]+\\]):\\d{1,5}$';
+const size = '^[1-9]\\d*(MiB|GiB|TiB)$';
+const closed = { additionalProperties: false };
+
+const Address = (description: string, extra: object = {}) =>
+  Type.String({ pattern: ipv4, description, ...extra });
+
+const Central = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({
+        pattern: '^https://[^/]+$',
+        description: 'Base URL of the centre; without it the one that `bcd join` was given.',
+      }),
+    ),
+  },
+  { ...closed, default: {}, description: 'The link to the centre.' },
+);
+
+const Provisioning = Type.Object(
+  {
+    interface: Type.String({
+      pattern: '^[^\\s/]{1,15}$',
+      description: 'The network interface that DHCP is served on.',
+    }),
+    address: Address("The site's own address on that network; DHCP, TFTP and HTTP boot answer there."),
+    prefixLength: Type.Integer({
+      minimum: 8,
+      maximum: 30,
+      default: 24,
+      description: 'The network mask, in bits.',
+    }),
+    poolStart: Address('First address that is given to machines without a reservation.'),
+    poolEnd: Address('Last address of that pool.'),
+    router: Type.Optional(Address('Default gateway for machines; the site itself when left out.')),
+    dns: Type.Array(Address('A name server.'), { default: [], description: 'Name servers for machines.' }),
+    leaseTime: Type.String({
+      pattern: durationPattern,
+      default: '1h',
+      description: 'How long an address is lent.',
+    }),
+  },
+  { ...closed, description: 'The network that machines boot on.' },
+);
+
+const Boot = Type.Object(
+  {
+    httpPort: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      default: 8080,
+      description: 'Port of the boot listener: iPXE scripts and image bytes, no TLS.',
+    }),
+    ipxeDirectory: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Where the iPXE binaries are; `railhead ipxe` fills the default.',
+      }),
+    ),
+    consoles: Type.Array(Type.String({ pattern: '^[A-Za-z0-9,]{1,32}$' }), {
+      default: [],
+      description: 'Kernel consoles of the ramdisk, e.g. `ttyS0,115200`; the last one is its main one.',
+    }),
+  },
+  { ...closed, default: {}, description: 'What machines boot from.' },
+);
+
+const Machine = Type.Object(
+  {
+    listen: Type.Optional(
+      Type.String({
+        pattern: listen,
+        description:
+          'Address and port of the TLS listener for ramdisks; the provisioning address and 8443 when left out.',
+      }),
+    ),
+  },
+  { ...closed, default: {}, description: 'The door for machines.' },
+);
+
+const Admin = Type.Object(
+  {
+    listen: Type.String({
+      pattern: listen,
+      default: '127.0.0.1:9090',
+      description:
+        'Address and port of the admin listener, for the management network: health, metrics, inventory.',
+    }),
+    socket: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Local socket with the same routes; `bcd.sock` in the state directory when left out.',
+      }),
+    ),
+  },
+  { ...closed, default: {}, description: 'The door for operators.' },
+);
+
+const Cache = Type.Object(
+  {
+    directory: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Where images are kept; `images` in the state directory when left out.',
+      }),
+    ),
+    quota: Type.String({
+      pattern: size,
+      default: '50GiB',
+      description: 'The most that images may take on disk (`MiB`, `GiB`, `TiB`).',
+    }),
+    sourceCaFile: Type.Optional(
+      Type.String({ minLength: 1, description: "PEM of a CA for image sources, beside the system's." }),
+    ),
+    parallelPulls: Type.Integer({ minimum: 1, maximum: 16, default: 2, description: 'Downloads at a time.' }),
+  },
+  { ...closed, default: {}, description: 'The image cache.' },
+);
+
+const Secrets = Type.Object(
+  {
+    directory: Type.String({
+      minLength: 1,
+      default: '/etc/bcd/secrets',
+      description:
+        "BMC credentials: `secret://a/b` is the file `a/b` in here (or in systemd's credentials directory), one line `username:password`.",
+    }),
+  },
+  { ...closed, default: {}, description: 'Where secrets are looked up; they never travel.' },
+);
+
+/** What `config.toml` may say. Names are camelCase, as in every other document of Railhead. */
+export const SiteConfig = Type.Object(
+  {
+    stateDirectory: Type.String({
+      minLength: 1,
+      default: '/var/lib/bcd',
+      description: 'Where the identity from `bcd join`, the journal and the leases are kept.',
+    }),
+    logLevel: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
+      default: 'info',
+      description: 'The least severe level that is logged.',
+    }),
+    central: Central,
+    provisioning: Provisioning,
+    boot: Boot,
+    machine: Machine,
+    admin: Admin,
+    cache: Cache,
+    secrets: Secrets,
+  },
+  closed,
+);
+export type SiteConfig = Readonly<Static<typeof SiteConfig>>;
+
+/**
+ * Reads, checks and freezes a configuration file, with every default filled in.
+ * @throws RailheadError INVALID_CONFIG whose details name the `path` and what was `expected`
+ */
+export async function readConfig(file: string): Promise<SiteConfig> {
+  return parseConfig(await readText(file));
+}
+
+export function parseConfig(toml: string): SiteConfig {
+  const config = validate(SiteConfig, parseToml(toml), 'INVALID_CONFIG');
+  checkNetwork(config.provisioning);
+  return freeze(config);
+}
+
+/** Bytes of a size such as `50GiB`; the schema has checked its form. */
+export function sizeBytes(text: string): number {
+  const unit = { MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }[text.slice(-3)] ?? 1;
+  return Number.parseInt(text, 10) * unit;
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = systemCode(error) ?? 'unreadable';
+    throw new RailheadError(
+      'INVALID_CONFIG',
+      `cannot read ${file}: ${reason}`,
+      { path: file, reason },
+      error,
+    );
+  }
+}
+
+function parseToml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const { line, column } = error;
+    const reason = error.message.split('\n')[0] ?? '';
+    throw new RailheadError(
+      'INVALID_CONFIG',
+      `not TOML at line ${line}: ${reason}`,
+      { reason, line, column },
+      error,
+    );
+  }
+}
+
+/** What a schema cannot say: addresses lie in the network, the pool is in order, the site is not in its own pool. */
+function checkNetwork(network: SiteConfig['provisioning']): void {
+  const [own, first, last] = (['address', 'poolStart', 'poolEnd'] as const).map((name) =>
+    addressNumber(`provisioning.${name}`, network[name]),
+  ) as [number, number, number];
+  const hosts = 2 ** (32 - network.prefixLength);
+  const subnet = (address: number) => Math.floor(address / hosts);
+  if (subnet(first) !== subnet(own))
+    refuse('provisioning.poolStart', `must be in the network of ${network.address}/${network.prefixLength}`);
+  if (subnet(last) !== subnet(own))
+    refuse('provisioning.poolEnd', `must be in the network of ${network.address}/${network.prefixLength}`);
+  if (last < first) refuse('provisioning.poolEnd', 'must not be below provisioning.poolStart');
+  if (own >= first && own <= last)
+    refuse('provisioning.poolStart', `the pool must not hold the site's own address ${network.address}`);
+  if (durationMs(network.leaseTime) < 60_000) refuse('provisioning.leaseTime', 'must be 1m or longer');
+}
+
+function addressNumber(path: string, text: string): number {
+  if (!isIPv4(text)) refuse(path, 'must be an IPv4 address');
+  return text.split('.').reduce((number, byte) => number * 256 + Number(byte), 0);
+}
+
+function refuse(path: string, expected: string): never {
+  throw new RailheadError('INVALID_CONFIG', `${path}: ${expected}`, { path, expected });
+}
+
+function freeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) freeze(part);
+  return Object.freeze(value);
+}
