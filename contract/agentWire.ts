@@ -55,7 +55,17 @@ export interface AgentReport {
   images?: CachedImage[];
 }
 
-/** `POST /v1/machine/poll` at the site: the operations for this machine, each a JWS by the centre. */
+/**
+ * `POST /v1/machine/poll` at the site: answered at once when there is an operation that is not in `taken`, else after
+ * `waitSeconds`. A session that the site does not know is 401: the machine joins again with the same keys.
+ */
+export const MachinePoll = Type.Object(
+  { waitSeconds: Type.Number({ minimum: 0, maximum: 60 }), taken: Type.Array(Type.String()) },
+  { additionalProperties: false },
+);
+export type MachinePoll = Static<typeof MachinePoll>;
+
+/** The answer: the operations for this machine, each a JWS by the centre. */
 export interface MachinePollAnswer {
   operations: { operationId: string; jws: string }[];
   cancelled: string[];

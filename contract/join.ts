@@ -96,5 +96,14 @@ export const RamdiskJoinAnswer = Type.Object(
 );
 export type RamdiskJoinAnswer = Static<typeof RamdiskJoinAnswer>;
 
+/**
+ * `POST /v1/token` at the site's machine listener: how a ramdisk that was booted without a command line (UEFI HTTP
+ * boot) gets the boot token of the entry that its MAC has. 404 when the machine has none.
+ */
+export const RamdiskTokenRequest = Type.Object({ mac: Mac, uuid: Type.Optional(Type.String()) }, closed);
+export type RamdiskTokenRequest = Static<typeof RamdiskTokenRequest>;
+export const RamdiskTokenAnswer = Type.Object({ token: Type.String() }, closed);
+export type RamdiskTokenAnswer = Static<typeof RamdiskTokenAnswer>;
+
 /** How far a machine's identity is trusted. */
 export type TrustLevel = 'network' | 'own-key' | 'tpm';

@@ -95,4 +95,8 @@ export interface DeployResult {
   diskBytes: number;
   source: 'site' | 'origin';
   seconds: number;
+  /** The EFI boot entry that was put first, e.g. `Boot0003`. */
+  bootEntry?: string;
+  /** What was left undone without harm, a sentence each. */
+  notes?: string[];
 }
