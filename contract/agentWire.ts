@@ -42,6 +42,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'agent.joined'; role: 'ramdisk'; trust: TrustLevel; join: RamdiskJoin }
   | { type: 'agent.lost'; role: 'ramdisk' }
   | { type: 'machine.discovered'; uuid?: string }
+  /** Something that an operator must look at, e.g. two machines that claim one boot token. */
+  | { type: 'machine.alarm'; text: string }
 );
 
 /** `POST /v1/agent/report`. Results and events are kept by the site until this answers 200. */
