@@ -28,6 +28,8 @@ export interface BootServerOptions {
   interface: BootInterface;
   /** A machine of this site by one of its MACs; undefined for a stranger, who gets an address of the pool. */
   reservations(mac: string): Reservation | undefined;
+  /** Whether some machine has this address reserved; such an address is never given to another one. */
+  isReserved(address: string): boolean;
   /** Called once per script fetch. */
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   images: ImageReader;

@@ -1,0 +1,32 @@
+/** An IPv4 address as an unsigned 32-bit number. The text must be a dotted quad, which configuration and codecs check. */
+export function addressNumber(text: string): number {
+  return text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+export function addressText(number: number): string {
+  return [number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255].join('.');
+}
+
+/** The netmask of a prefix length (0-32), e.g. `255.255.255.0` for 24. */
+export function netmask(prefixLength: number): string {
+  return addressText(prefixLength === 0 ? 0 : (0xffffffff << (32 - prefixLength)) >>> 0);
+}
+
+/** An IPv4 network by any address in it. */
+export interface Subnet {
+  address: string;
+  prefixLength: number;
+}
+
+export function inSubnet(address: string, subnet: Subnet): boolean {
+  const size = 2 ** (32 - subnet.prefixLength);
+  return Math.floor(addressNumber(address) / size) === Math.floor(addressNumber(subnet.address) / size);
+}
+
+/** Whether a host of the subnet can have the address: neither the network itself nor its broadcast address. */
+export function isHostAddress(address: string, subnet: Subnet): boolean {
+  if (!inSubnet(address, subnet)) return false;
+  const size = 2 ** (32 - subnet.prefixLength);
+  const host = addressNumber(address) % size;
+  return size <= 2 || (host !== 0 && host !== size - 1);
+}

@@ -1,0 +1,160 @@
+import { addressNumber, addressText } from './address.ts';
+
+/** A BOOTP message with DHCP options (RFC 2131 §2). Addresses are dotted quads; `0.0.0.0` is none. */
+export interface DhcpPacket {
+  /** 1: from a client; 2: from a server. */
+  op: number;
+  htype: number;
+  hlen: number;
+  hops: number;
+  xid: number;
+  secs: number;
+  flags: number;
+  ciaddr: string;
+  /** The address that the server gives to the client. */
+  yiaddr: string;
+  /** The server to load the boot file from. */
+  siaddr: string;
+  /** The relay that the request came through. */
+  giaddr: string;
+  /** All 16 bytes of the field; the hardware address is the first `hlen`. */
+  chaddr: Buffer;
+  sname: string;
+  file: string;
+  /** Raw values by option number: repeated options joined (RFC 3396), overloaded fields included. */
+  options: Map<number, Buffer>;
+}
+
+/** Why bytes are no DHCP message. */
+export type Malformed = { malformed: 'too-short' | 'no-magic-cookie' | 'option-overrun' };
+
+export const broadcastFlag = 0x8000;
+
+const magicCookie = 0x63825363;
+const optionsOffset = 240;
+const fieldOffset = { sname: 44, file: 108 } as const;
+const pad = 0;
+const end = 255;
+const overload = 52;
+const messageType = 53;
+const relayAgentInformation = 82;
+/** The least payload that old relays and clients take (BOOTP's 300 bytes, RFC 1542 §2.1). */
+const minimumLength = 300;
+
+/** The message in a datagram, or why there is none. Total: never throws. */
+export function decodePacket(bytes: Buffer): DhcpPacket | Malformed {
+  if (bytes.length < optionsOffset) return { malformed: 'too-short' };
+  if (bytes.readUInt32BE(236) !== magicCookie) return { malformed: 'no-magic-cookie' };
+  const options = new Map<number, Buffer>();
+  if (!readOptions(bytes.subarray(optionsOffset), options)) return { malformed: 'option-overrun' };
+  const overloaded = options.get(overload)?.[0] ?? 0;
+  options.delete(overload);
+  // RFC 3396 §5: the aggregate reads the options field first, then file, then sname.
+  const complete =
+    ((overloaded & 1) === 0 || readOptions(bytes.subarray(fieldOffset.file, 236), options)) &&
+    ((overloaded & 2) === 0 || readOptions(bytes.subarray(fieldOffset.sname, fieldOffset.file), options));
+  if (!complete) return { malformed: 'option-overrun' };
+  return { ...readHeader(bytes, overloaded), options };
+}
+
+/**
+ * The bytes of a message. The order of options does not depend on how they were set: message type first, then by number,
+ * relay agent information last (RFC 3046 §2.1); values over 255 bytes are split (RFC 3396). Padded to 300 bytes.
+ */
+export function encodePacket(packet: DhcpPacket): Buffer {
+  const options = encodeOptions(packet.options);
+  const bytes = Buffer.alloc(Math.max(minimumLength, optionsOffset + options.length));
+  writeHeader(bytes, packet);
+  bytes.writeUInt32BE(magicCookie, 236);
+  options.copy(bytes, optionsOffset);
+  return bytes;
+}
+
+/** The value of a message as text, for logs: `02:00:00:00:00:01`, whatever the hardware type. */
+export function hardwareAddress(packet: DhcpPacket): string {
+  const bytes = packet.chaddr.subarray(0, Math.min(packet.hlen, 16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
+}
+
+function readHeader(bytes: Buffer, overloaded: number): Omit<DhcpPacket, 'options'> {
+  return {
+    op: bytes.readUInt8(0),
+    htype: bytes.readUInt8(1),
+    hlen: bytes.readUInt8(2),
+    hops: bytes.readUInt8(3),
+    xid: bytes.readUInt32BE(4),
+    secs: bytes.readUInt16BE(8),
+    flags: bytes.readUInt16BE(10),
+    ciaddr: addressText(bytes.readUInt32BE(12)),
+    yiaddr: addressText(bytes.readUInt32BE(16)),
+    siaddr: addressText(bytes.readUInt32BE(20)),
+    giaddr: addressText(bytes.readUInt32BE(24)),
+    chaddr: Buffer.from(bytes.subarray(28, 44)),
+    sname: (overloaded & 2) === 0 ? readText(bytes.subarray(fieldOffset.sname, fieldOffset.file)) : '',
+    file: (overloaded & 1) === 0 ? readText(bytes.subarray(fieldOffset.file, 236)) : '',
+  };
+}
+
+function writeHeader(bytes: Buffer, packet: DhcpPacket): void {
+  bytes.writeUInt8(packet.op, 0);
+  bytes.writeUInt8(packet.htype, 1);
+  bytes.writeUInt8(packet.hlen, 2);
+  bytes.writeUInt8(packet.hops, 3);
+  bytes.writeUInt32BE(packet.xid, 4);
+  bytes.writeUInt16BE(packet.secs, 8);
+  bytes.writeUInt16BE(packet.flags, 10);
+  bytes.writeUInt32BE(addressNumber(packet.ciaddr), 12);
+  bytes.writeUInt32BE(addressNumber(packet.yiaddr), 16);
+  bytes.writeUInt32BE(addressNumber(packet.siaddr), 20);
+  bytes.writeUInt32BE(addressNumber(packet.giaddr), 24);
+  packet.chaddr.copy(bytes, 28, 0, 16);
+  // One byte less than the field: the text ends with a NUL (RFC 2131 §2).
+  bytes.write(packet.sname, fieldOffset.sname, 63, 'latin1');
+  bytes.write(packet.file, fieldOffset.file, 127, 'latin1');
+}
+
+/** Adds the options of one area to `into`; false when a length runs past the area. A missing end option is accepted. */
+function readOptions(area: Buffer, into: Map<number, Buffer>): boolean {
+  let at = 0;
+  while (at < area.length) {
+    const number = area[at] ?? end;
+    if (number === end) return true;
+    if (number === pad) {
+      at += 1;
+      continue;
+    }
+    const length = area[at + 1];
+    if (length === undefined || at + 2 + length > area.length) return false;
+    const value = area.subarray(at + 2, at + 2 + length);
+    into.set(number, Buffer.concat([into.get(number) ?? Buffer.alloc(0), value]));
+    at += 2 + length;
+  }
+  return true;
+}
+
+function encodeOptions(options: Map<number, Buffer>): Buffer {
+  const ordered = [...options].toSorted(([a], [b]) => optionRank(a) - optionRank(b));
+  const parts = ordered.flatMap(([number, value]) => encodeOption(number, value));
+  return Buffer.concat([...parts, Buffer.from([end])]);
+}
+
+function optionRank(number: number): number {
+  if (number === messageType) return -1;
+  return number === relayAgentInformation ? 256 : number;
+}
+
+function encodeOption(number: number, value: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  let at = 0;
+  do {
+    const chunk = value.subarray(at, at + 255);
+    parts.push(Buffer.from([number, chunk.length]), chunk);
+    at += 255;
+  } while (at < value.length);
+  return parts;
+}
+
+function readText(field: Buffer): string {
+  const length = field.indexOf(0);
+  return field.toString('latin1', 0, length === -1 ? field.length : length);
+}
