@@ -9,7 +9,7 @@ import type { JoinOptions } from './join/join.ts';
  */
 const program = new Command('bcd')
   .description('Railhead daemon: site agent, ramdisk agent, node agent')
-  .version(version)
+  .version(`${version} (Node ${process.versions.node})`)
   .showHelpAfterError();
 
 program

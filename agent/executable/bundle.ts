@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import type { Native } from './natives.ts';
+
+export const projectRoot = path.resolve(import.meta.dirname, '../..');
+
+/**
+ * The program and all it imports as one CommonJS text: Node keeps a
+ * code cache, which halves the start, for CommonJS alone.
+ * The same sources give the same text wherever the project lies.
+ */
+export async function bundle(entry: string, natives: readonly Native[]): Promise<string> {
+  const result = await build({
+    absWorkingDir: projectRoot,
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node26',
+    write: false,
+    logLevel: 'error',
+    legalComments: 'none',
+    banner: { js: "const executableUrl = require('node:url').pathToFileURL(process.execPath).href;" },
+    define: { 'import.meta.url': 'executableUrl', 'import.meta.dirname': 'process.execPath' },
+    plugins: [nativesInside(natives)],
+  });
+  return result.outputFiles[0]!.text;
+}
+
+function nativesInside(natives: readonly Native[]): Plugin {
+  return {
+    name: 'natives-inside',
+    setup(builder) {
+      for (const { name, finder, replacement } of natives) {
+        const filter = new RegExp(`/node_modules/${finder.replaceAll('.', '\\.')}$`);
+        builder.onLoad({ filter }, () => ({
+          contents: `const { loadNative } = require('./loadNative.ts'); const load = () => loadNative('${name}'); ${replacement}`,
+          resolveDir: import.meta.dirname,
+        }));
+      }
+      // koffi lists the binaries of every platform, and npm brings this one's alone.
+      builder.onResolve({ filter: /^@koromix\/koffi-/ }, ({ path: name }) =>
+        natives.some(({ finder }) => finder.startsWith(`${name}/`))
+          ? undefined
+          : { path: name, external: true },
+      );
+    },
+  };
+}
+
+/** The native binaries, by the name under which the executable finds them. */
+export async function nativeBinaries(natives: readonly Native[]): Promise<Map<string, Buffer>> {
+  const binaries = new Map<string, Buffer>();
+  for (const { name, binary } of natives)
+    binaries.set(`${name}.node`, await readFile(path.join(projectRoot, 'node_modules', binary)));
+  return binaries;
+}
