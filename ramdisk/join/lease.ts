@@ -1,0 +1,35 @@
+import { canonicalMac } from '#contract/bootEntry.ts';
+import { httpsOrigin } from './commandLine.ts';
+
+/** What the ramdisk's own DHCP lease says. */
+export interface Lease {
+  mac?: string;
+  /** Base URL of the site's machine listener, from our vendor option. */
+  site?: string;
+}
+
+/**
+ * Reads the lease file that `/init` leaves: lines `name=value`, where `mac` is the interface's address and `site` the text of our
+ * vendor option (or `opt43`, the same in hex as udhcpc passes it on, with or without its one sub-option header). Never throws.
+ */
+export function readLease(text: string): Lease {
+  const fields = new Map(
+    text.split('\n').map((line) => {
+      const equals = line.indexOf('=');
+      return [line.slice(0, Math.max(0, equals)).trim(), unquoted(line.slice(equals + 1).trim())] as const;
+    }),
+  );
+  const mac = canonicalMac(fields.get('mac') ?? '');
+  const site = httpsOrigin(fields.get('site')) ?? httpsOrigin(urlInHex(fields.get('opt43')));
+  return { ...(mac !== undefined && { mac }), ...(site !== undefined && { site }) };
+}
+
+function unquoted(text: string): string {
+  return /^'.*'$|^".*"$/.test(text) ? text.slice(1, -1) : text;
+}
+
+function urlInHex(hex: string | undefined): string | undefined {
+  if (hex === undefined) return undefined;
+  const text = Buffer.from(hex.replaceAll(':', ''), 'hex').toString('latin1');
+  return /https:\/\/[\x21-\x7e]+/.exec(text)?.[0];
+}

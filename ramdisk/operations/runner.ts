@@ -1,0 +1,129 @@
+import { backoffMs } from '#base/backoff.ts';
+import { systemClock } from '#base/clock.ts';
+import { signDocument } from '#base/jws.ts';
+import { RailheadError, toWireError } from '#contract/errors.ts';
+import type { OperationResult } from '#contract/operations.ts';
+import type { Say } from '../console.ts';
+import type { MachineKeys } from '../join/keys.ts';
+import type { Trust } from '../join/trust.ts';
+import type { Session } from '../site/session.ts';
+import type { StepContext, StepOutcome } from '../steps/index.ts';
+import type { Journal } from './journal.ts';
+import { startProgress } from './progress.ts';
+import { refusal, type VerifiedOperation, verifyOperation } from './verify.ts';
+
+export interface RunnerParts {
+  session: Session;
+  trust: Trust;
+  keys: MachineKeys;
+  journal: Journal;
+  say: Say;
+  signal: AbortSignal;
+  runStep(operation: VerifiedOperation, context: StepContext): Promise<StepOutcome>;
+}
+
+type Relayed = { operationId: string; jws: string };
+
+/** Takes operations from the site and carries them out, one at a time, in the order of their arrival, until `signal` aborts. */
+export async function runOperations(parts: RunnerParts): Promise<void> {
+  const { session, journal, signal } = parts;
+  const cancels = new Map<string, AbortController>();
+  let queue: Promise<void> = reportEnded(parts);
+  for (let emptyAnswers = 0; !signal.aborted; ) {
+    const begun = Date.now();
+    const { operations, cancelled } = await session.poll([...new Set([...journal.ids(), ...cancels.keys()])]);
+    for (const id of cancelled) cancels.get(id)?.abort(cancellation(id));
+    const fresh = operations.filter(({ operationId: id }) => !journal.has(id) && !cancels.has(id));
+    for (const relayed of fresh) {
+      const cancel = new AbortController();
+      cancels.set(relayed.operationId, cancel);
+      queue = queue
+        .then(() => carryOut(relayed, parts, AbortSignal.any([signal, cancel.signal])))
+        .finally(() => cancels.delete(relayed.operationId));
+    }
+    // A site that answers at once with nothing new must not be asked in a tight loop.
+    emptyAnswers = fresh.length === 0 && Date.now() - begun < 1000 ? emptyAnswers + 1 : 0;
+    if (emptyAnswers > 0)
+      await systemClock.sleep(backoffMs(emptyAnswers, { firstMs: 250, maxMs: 5000 }), signal);
+  }
+  await queue;
+}
+
+/** Reports what an agent before this one ended and could not report. */
+async function reportEnded({ session, journal }: RunnerParts): Promise<void> {
+  for (const result of journal.unreported()) {
+    await session.report({ results: [result], progress: [] });
+    await journal.reported(result.operationId);
+  }
+}
+
+async function carryOut(relayed: Relayed, parts: RunnerParts, signal: AbortSignal): Promise<void> {
+  const { session, journal, keys } = parts;
+  const { operationId } = relayed;
+  const { afterwards, ...ended } = await attempt(relayed, parts, signal);
+  const result: OperationResult = { operationId, ...ended, finishedAt: new Date().toISOString() };
+  const signed = { ...result, jws: await signDocument('railhead-result', result, keys.signing) };
+  await journal.end(signed);
+  await session.report({ results: [signed], progress: [] });
+  await journal.reported(operationId);
+  await afterwards?.();
+}
+
+type Ended = Pick<OperationResult, 'outcome' | 'result' | 'error'>;
+
+/** Verifies and runs one operation; every failure becomes a result. */
+async function attempt(
+  relayed: Relayed,
+  parts: RunnerParts,
+  signal: AbortSignal,
+): Promise<Ended & { afterwards?: StepOutcome['afterwards'] }> {
+  const pump = startProgress(relayed.operationId, (progress) =>
+    parts.session.reportOnce({ results: [], progress: [progress] }),
+  );
+  try {
+    const operation = await accept(relayed, parts);
+    parts.say(`${operation.action} begins`);
+    const outcome = await parts.runStep(operation, contextOf(operation, parts, pump.report, signal));
+    parts.say(`${operation.action} succeeded`);
+    return { outcome: 'succeeded', result: outcome.result, afterwards: outcome.afterwards };
+  } catch (error) {
+    const failure = signal.aborted && signal.reason instanceof RailheadError ? signal.reason : error;
+    parts.say(`operation ${relayed.operationId} failed: ${(failure as Error).message}`);
+    if (!(failure instanceof RailheadError)) parts.say(String((failure as Error).stack));
+    return { outcome: 'failed', error: toWireError(failure) };
+  } finally {
+    pump.stop();
+  }
+}
+
+/** Burns the id. An operation that was interrupted by the agent's death runs again from its start, even past its expiry. */
+async function accept(
+  relayed: Relayed,
+  { trust, session, journal }: RunnerParts,
+): Promise<VerifiedOperation> {
+  const { operationId, jws } = relayed;
+  const again = journal.interrupted(operationId);
+  await journal.begin(operationId);
+  const { nodeId } = session.joined;
+  const operation = await verifyOperation(jws, { signingKey: trust.signingKey, nodeId, operationId });
+  if (!again && operation.expiresAt <= Date.now()) throw refusal('expired', 'its time to begin has passed');
+  return operation;
+}
+
+function contextOf(
+  operation: VerifiedOperation,
+  { session, trust, say }: RunnerParts,
+  progress: StepContext['progress'],
+  signal: AbortSignal,
+): StepContext {
+  const { nodeId, imagesUrl } = session.joined;
+  const { operationId, expiresAt: deadline } = operation;
+  return { operationId, nodeId, imagesUrl, ca: trust.ca, deadline, progress, say, signal };
+}
+
+function cancellation(operationId: string): RailheadError {
+  return new RailheadError('INVALID_STATE', 'the operation was cancelled while it ran', {
+    reason: 'cancelled',
+    operationId,
+  });
+}

@@ -1,0 +1,99 @@
+import { Agent, request } from 'undici';
+import {
+  type ErrorCode,
+  errorStatus,
+  fromWireError,
+  RailheadError,
+  type WireError,
+} from '#contract/errors.ts';
+import { checkSite } from './identity.ts';
+
+/** Requests to one site's machine listener. */
+export interface SiteClient {
+  /**
+   * Posts JSON and returns the JSON answered.
+   * @throws RailheadError with the site's own error, or UNAVAILABLE when the site cannot be reached or trusted
+   */
+  post(path: string, body: unknown, options?: PostOptions): Promise<unknown>;
+  /** From now on only this site's certificate is accepted. */
+  expectSite(siteId: string): void;
+  close(): Promise<void>;
+}
+
+export interface PostOptions {
+  session?: string;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+/** A client that trusts certificates of `ca` alone, by their site URI and not by host name. */
+export function connectSite(url: string, ca: string): SiteClient {
+  let expected: string | undefined;
+  const dispatcher = new Agent({
+    connections: 4,
+    maxResponseSize: maxAnswerBytes,
+    connect: {
+      ca,
+      minVersion: 'TLSv1.3',
+      timeout: 10_000,
+      maxCachedSessions: 0,
+      checkServerIdentity: (_host, certificate) => checkSite(certificate, expected),
+    },
+  });
+  return {
+    post: (path, body, options = {}) => post(new URL(path, url), body, options, dispatcher),
+    expectSite: (siteId) => {
+      expected = siteId;
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+async function post(url: URL, body: unknown, options: PostOptions, dispatcher: Agent): Promise<unknown> {
+  const { session, timeoutMs = 20_000, signal } = options;
+  const answer = await request(url, {
+    method: 'POST',
+    dispatcher,
+    headers: {
+      'content-type': 'application/json',
+      ...(session !== undefined && { authorization: `Bearer ${session}` }),
+    },
+    body: JSON.stringify(body),
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    ...(signal !== undefined && { signal }),
+  }).catch((cause: unknown) => throwUnreachable(url, cause));
+  const text = await answer.body.text().catch((cause: unknown) => throwUnreachable(url, cause));
+  const document = parsed(text);
+  if (answer.statusCode >= 300) throw answeredError(answer.statusCode, document);
+  return document;
+}
+
+function throwUnreachable(url: URL, cause: unknown): never {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  throw new RailheadError(
+    'UNAVAILABLE',
+    `the site at ${url.origin} did not answer: ${reason}`,
+    { reason },
+    cause,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of an answer, by its body when that is ours, else by its status. */
+function answeredError(status: number, document: unknown): RailheadError {
+  const error = (document as { error?: WireError } | undefined)?.error;
+  if (typeof error?.code === 'string' && typeof error.message === 'string') return fromWireError(error);
+  const codes = Object.keys(errorStatus) as ErrorCode[];
+  const code = codes.find((candidate) => errorStatus[candidate] === status) ?? 'UNAVAILABLE';
+  return new RailheadError(code, `the site answered with status ${status}`, { status });
+}

@@ -1,0 +1,89 @@
+import { signDocument } from '#base/jws.ts';
+import { version } from '#base/version.ts';
+import { type MachinePollAnswer, type MachineReport, protocolVersion } from '#contract/agentWire.ts';
+import { hasCode } from '#contract/errors.ts';
+import { RamdiskJoinAnswer } from '#contract/join.ts';
+import { validate } from '#contract/validate.ts';
+import type { Say } from '../console.ts';
+import { type MachineKeys, publicJwk } from '../join/keys.ts';
+import type { MachineFacts } from '../join/machine.ts';
+import { waitUntil } from '../waitUntil.ts';
+import type { SiteClient } from './client.ts';
+
+const pollSeconds = 25;
+
+/** A joined machine's talk with its site. Every call keeps trying while the site is away, and joins again when the site has forgotten the session. */
+export interface Session {
+  readonly joined: RamdiskJoinAnswer;
+  poll(taken: string[]): Promise<MachinePollAnswer>;
+  report(report: MachineReport): Promise<void>;
+  /** One try, for news that is stale a second later. */
+  reportOnce(report: MachineReport): Promise<void>;
+}
+
+export interface JoinParts {
+  client: SiteClient;
+  keys: MachineKeys;
+  facts: MachineFacts;
+  mac: string;
+  token: string;
+  say: Say;
+  signal: AbortSignal;
+}
+
+/** Joins the site, however long it takes. Rejects only when `signal` aborts or the site refuses the machine for good. */
+export async function openSession(parts: JoinParts): Promise<Session> {
+  const { client, say, signal } = parts;
+  let joined = await waitUntil(() => join(parts), 'join', say, signal);
+  client.expectSite(joined.siteId);
+  const asJoined = <Value>(what: string, call: (session: string) => Promise<Value>): Promise<Value> =>
+    waitUntil(
+      async () => {
+        try {
+          return await call(joined.session);
+        } catch (error) {
+          if (!hasCode(error, 'UNAUTHENTICATED')) throw error;
+          joined = await join(parts);
+          return await call(joined.session);
+        }
+      },
+      what,
+      say,
+      signal,
+    );
+  return {
+    get joined() {
+      return joined;
+    },
+    poll: (taken) =>
+      asJoined('poll', (session) =>
+        client.post(
+          '/v1/machine/poll',
+          { waitSeconds: pollSeconds, taken },
+          { session, signal, timeoutMs: 2 * pollSeconds * 1000 },
+        ),
+      ) as Promise<MachinePollAnswer>,
+    reportOnce: async (report) => {
+      await client.post('/v1/machine/report', report, { session: joined.session, signal });
+    },
+    report: async (report) => {
+      await asJoined('report', (session) => client.post('/v1/machine/report', report, { session, signal }));
+    },
+  };
+}
+
+async function join({ client, keys, facts, mac, token, signal }: JoinParts): Promise<RamdiskJoinAnswer> {
+  const message = {
+    protocol: protocolVersion,
+    token,
+    mac,
+    ...(facts.uuid !== undefined && { uuid: facts.uuid }),
+    bootId: facts.bootId,
+    signingKey: publicJwk(keys.signing),
+    sealingKey: publicJwk(keys.sealing),
+    version,
+  };
+  const proof = await signDocument('railhead-ramdisk-join', message, keys.signing);
+  const answer = await client.post('/v1/join', { ...message, proof }, { signal });
+  return validate(RamdiskJoinAnswer, answer, 'DRIVER_ERROR');
+}

@@ -1,0 +1,44 @@
+import type { OperationInput } from '#contract/operations.ts';
+import type { Say } from '../console.ts';
+import type { ReportProgress } from '../operations/progress.ts';
+import type { RamdiskAction, VerifiedOperation } from '../operations/verify.ts';
+import { bootKexec } from './bootKexec.ts';
+import { deployImage } from './deployImage.ts';
+
+/** What a step is given beside its input. */
+export interface StepContext {
+  operationId: string;
+  nodeId: string;
+  /** Base URL of the site's cache: `<imagesUrl>/sha256/<digest>`. */
+  imagesUrl: string;
+  /** PEM of the CA that sources inside the operator's network may be certified by. */
+  ca: string;
+  /** Milliseconds since the epoch: past it the step gives up waiting for what it needs before it begins. */
+  deadline: number;
+  progress: ReportProgress;
+  say: Say;
+  /** Aborted when the operation is cancelled or the agent ends. */
+  signal: AbortSignal;
+}
+
+/** What a step returned; `afterwards` runs once the site has taken the result. */
+export interface StepOutcome {
+  result: Record<string, unknown>;
+  afterwards?: () => Promise<void>;
+}
+
+export type Step<Action extends RamdiskAction> = (
+  input: OperationInput<Action>,
+  context: StepContext,
+) => Promise<StepOutcome>;
+
+/** The executor of every action that is the ramdisk's: one that is missing does not compile. */
+export const steps: { readonly [Action in RamdiskAction]: Step<Action> } = {
+  'deploy.image': deployImage,
+  'boot.kexec': bootKexec,
+};
+
+export function runStep(operation: VerifiedOperation, context: StepContext): Promise<StepOutcome> {
+  const step = steps[operation.action] as Step<typeof operation.action>;
+  return step(operation.input as never, context);
+}
