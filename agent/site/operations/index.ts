@@ -1,0 +1,19 @@
+import type { SiteAction, SiteActionName } from './action.ts';
+import { cleanUp } from './cleanUp.ts';
+import { getPower } from './getPower.ts';
+import { prepareRamdisk } from './prepareRamdisk.ts';
+import { setBootDevice } from './setBootDevice.ts';
+import { setPower } from './setPower.ts';
+
+/** Every action of a site; one that the contract names and this list does not does not compile. */
+export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = {
+  'power.getPower': getPower,
+  'power.setPower': setPower,
+  'management.setBootDevice': setBootDevice,
+  'boot.prepareRamdisk': prepareRamdisk,
+  'boot.cleanUp': cleanUp,
+};
+
+export function isSiteAction(name: string): name is SiteActionName {
+  return Object.hasOwn(actions, name);
+}

@@ -1,0 +1,39 @@
+import type { PowerAction } from '#contract/steps.ts';
+import type { Power } from '#redfish/bmc.ts';
+import type { ActionContext, Settlement, SiteAction } from './action.ts';
+
+export const setPower: SiteAction<'power.setPower'> = {
+  run: async ({ action }, { withBmc, deadline }) => ({
+    power: await withBmc((bmc) => bmc.setPower(action, { deadline })),
+  }),
+  settle: async ({ action }, context, startedAt) => {
+    const power = await context.withBmc((bmc) => bmc.getPower());
+    return settledPower(action, power, bootedSince(context, startedAt));
+  },
+};
+
+/** Whether the machine asked for an address after the act was begun: then the restart did happen. */
+function bootedSince({ node, state }: ActionContext, startedAt: number): boolean {
+  return node !== undefined && state.events.bootedSince(node.macs, startedAt);
+}
+
+/**
+ * What the power state and a boot seen since say about an interrupted action. A state that is as asked settles `on` and
+ * the offs; a restart leaves no trace in the state, so only a boot proves it.
+ */
+export function settledPower(action: PowerAction, power: Power, booted: boolean): Settlement {
+  const wanted = wantedState[action];
+  if (wanted !== 'restart' && wanted === power) return { kind: 'done', result: { power } };
+  if (wanted === 'restart' && booted) return { kind: 'done', result: { power } };
+  return { kind: 'unknown', found: { power, booted } };
+}
+
+const wantedState: Record<PowerAction, Power | 'restart' | 'none'> = {
+  on: 'on',
+  off: 'off',
+  'graceful-off': 'off',
+  reset: 'restart',
+  'graceful-restart': 'restart',
+  cycle: 'restart',
+  nmi: 'none',
+};

@@ -1,0 +1,69 @@
+import type { Sqlite } from '#base/sqlite.ts';
+import type { SiteEvent } from '#contract/agentWire.ts';
+import { newId } from '#contract/ids.ts';
+
+/** A `SiteEvent` before it has its id and time. */
+export type Happening = SiteEvent extends infer Event
+  ? Event extends SiteEvent
+    ? Omit<Event, 'eventId' | 'at'>
+    : never
+  : never;
+
+/** What happened at this site: the outbox to the centre, and the timeline of each machine. */
+export interface Events {
+  add(happening: Happening): void;
+  /** Events that the centre has not taken, oldest first. */
+  untold(limit: number): SiteEvent[];
+  taken(events: readonly SiteEvent[]): void;
+  /** The newest events of a machine, oldest first. */
+  timeline(mac: string, limit: number): SiteEvent[];
+  /** Every MAC that was seen, with the time of its newest event (milliseconds). */
+  machines(): { mac: string; lastSeen: number }[];
+  /** Whether a machine of these MACs was seen to network-boot after `since` (milliseconds). */
+  bootedSince(macs: readonly string[], since: number): boolean;
+  /** Forgets events that were told and are older than `before` (milliseconds). */
+  prune(before: number): void;
+}
+
+type Row = { document: string };
+
+export function openEvents(database: Sqlite, now: () => number): Events {
+  const add = database.prepare(
+    'INSERT INTO events (event_id, at, mac, node_id, document) VALUES (@eventId, @at, @mac, @nodeId, @document)',
+  );
+  const untold = database.prepare<[number], Row>(
+    'SELECT document FROM events WHERE taken = 0 ORDER BY sequence LIMIT ?',
+  );
+  const take = database.prepare('UPDATE events SET taken = 1 WHERE event_id = ?');
+  const timeline = database.prepare<[string, number], Row>(
+    'SELECT document FROM events WHERE mac = ? ORDER BY sequence DESC LIMIT ?',
+  );
+  const machines = database.prepare<[], { mac: string; lastSeen: number }>(
+    'SELECT mac, max(at) AS lastSeen FROM events WHERE mac IS NOT NULL GROUP BY mac ORDER BY mac',
+  );
+  const booted = database.prepare<[string, number], { found: number }>(
+    `SELECT count(*) AS found FROM events JOIN json_each(?) ON mac = value
+     WHERE at > ? AND document ->> 'type' = 'boot.dhcp'`,
+  );
+  const prune = database.prepare('DELETE FROM events WHERE taken = 1 AND at < ?');
+  return {
+    add: (happening) => {
+      const at = now();
+      const event = { eventId: newId('ev', at), at: new Date(at).toISOString(), ...happening };
+      const { eventId, mac = null, nodeId = null } = event;
+      add.run({ eventId, at, mac, nodeId, document: JSON.stringify(event) });
+    },
+    untold: (limit) => untold.all(limit).map(parsed),
+    taken: database.transaction((events: readonly SiteEvent[]) => {
+      for (const { eventId } of events) take.run(eventId);
+    }),
+    timeline: (mac, limit) => timeline.all(mac, limit).map(parsed).reverse(),
+    machines: () => machines.all(),
+    bootedSince: (macs, since) => (booted.get(JSON.stringify(macs), since)?.found ?? 0) > 0,
+    prune: (before) => void prune.run(before),
+  };
+}
+
+function parsed(row: Row): SiteEvent {
+  return JSON.parse(row.document);
+}

@@ -1,0 +1,79 @@
+/** The tables of a site's `state.db`; `openSqlite` applies what is missing. The boot server adds its own, named `dhcp_…`. */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE spec (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    document TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE operations (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    operation_id TEXT NOT NULL UNIQUE,
+    node_id TEXT NOT NULL,
+    target TEXT NOT NULL,
+    document TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('received', 'started', 'finished')),
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    expires_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    result TEXT,
+    result_taken INTEGER NOT NULL DEFAULT 0,
+    CHECK ((state = 'finished') = (result IS NOT NULL))
+  ) STRICT;
+  CREATE INDEX operations_open ON operations (state, target) WHERE state <> 'finished';
+  CREATE INDEX operations_untold ON operations (sequence) WHERE state = 'finished' AND result_taken = 0;
+
+  CREATE TABLE boot_entries (
+    entry_id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE boot_entry_macs (
+    mac TEXT PRIMARY KEY,
+    entry_id TEXT NOT NULL REFERENCES boot_entries ON DELETE CASCADE
+  ) STRICT;
+  CREATE INDEX boot_entry_macs_entry ON boot_entry_macs (entry_id);
+
+  CREATE TABLE boot_tokens (
+    mac TEXT PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    entry_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    address TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    claimed_by TEXT,
+    contested INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE sessions (
+    hash TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL,
+    mac TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    signing_key TEXT NOT NULL,
+    claimed_by TEXT NOT NULL,
+    joined_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX sessions_node ON sessions (node_id);
+
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    event_id TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    mac TEXT,
+    node_id TEXT,
+    document TEXT NOT NULL,
+    taken INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX events_mac ON events (mac, sequence);
+  CREATE INDEX events_untold ON events (sequence) WHERE taken = 0;
+
+  CREATE TABLE bmc_pins (
+    address TEXT PRIMARY KEY,
+    certificate_sha256 TEXT NOT NULL
+  ) STRICT;
+  `,
+];
