@@ -1,0 +1,103 @@
+import { siteDiscovery } from '#contract/siteDiscovery.ts';
+import { type ArchitectureRow, architectures } from '#ipxe/bootFiles.ts';
+import { machineUuid } from './machineUuid.ts';
+import { readOption } from './options.ts';
+import { type DhcpPacket, hardwareAddress } from './packet.ts';
+import { userClasses } from './userClass.ts';
+
+/** What kind of client sent a message: it decides the shape of the reply's boot fields. */
+export type ClientKind =
+  | 'bios-pxe'
+  | 'uefi-pxe'
+  | 'uefi-http'
+  /** iPXE of someone else: in a ROM, or from a distribution. */
+  | 'ipxe'
+  /** iPXE whose user class says that we configured it. */
+  | 'own-ipxe'
+  | 'raspberry-pi'
+  /** Network boot of an architecture that we have nothing for, or that is not said. */
+  | 'unknown-pxe'
+  | 'ramdisk'
+  /** Any DHCP client that does not boot from the network. */
+  | 'os';
+
+/** What one message says of its sender, found out once. */
+export interface ClientFacts {
+  kind: ClientKind;
+  /** Hardware type and address, or the client identifier where there is no hardware address (InfiniBand, RFC 4390). */
+  key: string;
+  /** `02:00:00:00:00:01`; undefined when the hardware is no Ethernet. */
+  mac?: string;
+  uuid?: string;
+  architecture?: ArchitectureRow;
+  /** Feature numbers that iPXE's option 175 says it has. */
+  ipxeFeatures: ReadonlySet<number>;
+}
+
+export const ownUserClass = 'railhead-ipxe';
+
+/** Hardware prefixes of Raspberry Pi: its ROM says that it is an x86 BIOS. Evidence: docs/hardware.md. */
+const raspberryPiPrefixes = ['28:cd:c1', '2c:cf:67', 'b8:27:eb', 'd8:3a:dd', 'dc:a6:32', 'e4:5f:01'];
+
+export function clientFacts(packet: DhcpPacket): ClientFacts {
+  const mac = packet.htype === 1 && packet.hlen === 6 ? hardwareAddress(packet) : undefined;
+  const uuid = machineUuid(readOption(packet.options, 'machineId'));
+  const architecture = architectureOf(packet);
+  return {
+    kind: kindOf(packet, mac, architecture),
+    key: clientKey(packet),
+    ...(mac !== undefined && { mac }),
+    ...(uuid !== undefined && { uuid }),
+    ...(architecture !== undefined && { architecture }),
+    ipxeFeatures: ipxeFeatures(readOption(packet.options, 'ipxe')),
+  };
+}
+
+function kindOf(
+  packet: DhcpPacket,
+  mac: string | undefined,
+  architecture: ArchitectureRow | undefined,
+): ClientKind {
+  const vendorClass = readOption(packet.options, 'vendorClass') ?? '';
+  const classes = userClasses(readOption(packet.options, 'userClass'));
+  if (vendorClass === siteDiscovery.vendorClass) return 'ramdisk';
+  if (classes.includes(ownUserClass)) return 'own-ipxe';
+  if (classes.includes('iPXE') || packet.options.has(175)) return 'ipxe';
+  if (!/^(PXE|HTTP)Client/.test(vendorClass)) return 'os';
+  if (raspberryPiPrefixes.includes(mac?.slice(0, 8) ?? '')) return 'raspberry-pi';
+  return firmwareKind(vendorClass, architecture);
+}
+
+function firmwareKind(vendorClass: string, architecture: ArchitectureRow | undefined): ClientKind {
+  if (architecture?.firmware === 'bios')
+    return architecture.transport === 'tftp' ? 'bios-pxe' : 'unknown-pxe';
+  if (architecture?.firmware !== 'uefi') return 'unknown-pxe';
+  return vendorClass.startsWith('HTTPClient') || architecture.transport === 'http' ? 'uefi-http' : 'uefi-pxe';
+}
+
+/**
+ * The first known architecture of option 93, which is a list (RFC 4578 §2.1). Some firmware leaves it out or garbles it
+ * and says the number in option 60 only (`PXEClient:Arch:00011:…`).
+ */
+function architectureOf(packet: DhcpPacket): ArchitectureRow | undefined {
+  const listed = readOption(packet.options, 'architectures');
+  const named = /:Arch:(\d{5})/.exec(readOption(packet.options, 'vendorClass') ?? '')?.[1];
+  const numbers = listed ?? (named === undefined ? [] : [Number(named)]);
+  return numbers.map((number) => architectures.get(number)).find((row) => row !== undefined);
+}
+
+function clientKey(packet: DhcpPacket): string {
+  if (packet.hlen > 0) return `${packet.htype}/${hardwareAddress(packet)}`;
+  return `id/${readOption(packet.options, 'clientId')?.toString('hex') ?? ''}`;
+}
+
+/** Numbers of the one-byte sub-options of option 175 that are not zero: iPXE's feature flags. */
+function ipxeFeatures(option: Buffer | undefined): Set<number> {
+  const features = new Set<number>();
+  for (let at = 0; option !== undefined && at + 2 <= option.length; ) {
+    const length = option[at + 1] ?? 0;
+    if (length === 1 && (option[at + 2] ?? 0) !== 0) features.add(option[at] ?? 0);
+    at += 2 + length;
+  }
+  return features;
+}

@@ -1,0 +1,145 @@
+import { type AddressView, chooseAddress, mayUse, reservedAddress } from './allocation.ts';
+import { bootFields } from './bootFields.ts';
+import type { ClientFacts } from './client.ts';
+import type { Lease, LeaseChange } from './leases.ts';
+import { readOption } from './options.ts';
+import type { DhcpPacket } from './packet.ts';
+import { buildNak, buildReply, messageType } from './reply.ts';
+
+/** What to do about one message. `changes` are made, and are on stable storage, before the reply is sent. */
+export type Decision =
+  | { kind: 'reply'; reply: DhcpPacket; what: 'OFFER' | 'ACK' | 'NAK'; changes: LeaseChange[] }
+  | { kind: 'silent'; reason: string; changes: LeaseChange[] };
+
+export interface DecisionView extends AddressView {
+  /** Whether this client was handed our iPXE in its present boot. */
+  loaderGiven: boolean;
+}
+
+/** How long an offered address waits for its client: firmware collects offers for up to 4 s, and asks again for a minute. */
+const offerMs = 2 * 60_000;
+/** How long an address stays unused after a client found another host on it. */
+const declinedMs = 10 * 60_000;
+const noAddress = '0.0.0.0';
+
+const handlers: Record<number, (request: DhcpPacket, client: ClientFacts, view: DecisionView) => Decision> = {
+  [messageType.discover]: discover,
+  [messageType.request]: request,
+  [messageType.decline]: decline,
+  [messageType.release]: release,
+  [messageType.inform]: inform,
+};
+
+/** The whole of a DHCP server's thinking (RFC 2131 §4.3): a message and what is known, to a reply or a reason for none. */
+export function decide(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  if (packet.op !== 1) return silent('not from a client');
+  if (packet.hlen === 0 && !packet.options.has(61))
+    return silent('neither a hardware address nor a client id');
+  const handler = handlers[readOption(packet.options, 'messageType') ?? 0];
+  return handler === undefined ? silent('not a request') : handler(packet, client, view);
+}
+
+function discover(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  const address = chooseAddress(client, readOption(packet.options, 'requestedAddress'), view);
+  if (address === undefined) return silent('no free address');
+  const changes = isBound(client, address, view)
+    ? []
+    : [{ set: lease(client, address, 'offered', view.now + offerMs) }];
+  return answer('OFFER', packet, client, view, address, changes);
+}
+
+/** A REQUEST means four things; which one shows in the fields that are set (RFC 2131 §4.3.2, table 4). */
+function request(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  const serverId = readOption(packet.options, 'serverId');
+  const requested = readOption(packet.options, 'requestedAddress');
+  if (serverId !== undefined && serverId !== view.network.address) return otherServer(client, view);
+  if (serverId !== undefined) return grantOrRefuse(packet, client, view, requested ?? packet.ciaddr);
+  if (packet.ciaddr !== noAddress) return grantOrRefuse(packet, client, view, packet.ciaddr);
+  if (requested === undefined) return silent('a REQUEST without an address');
+  return initReboot(packet, client, view, requested);
+}
+
+/** The client took another server's offer: what we held for it is free again. */
+function otherServer(client: ClientFacts, view: DecisionView): Decision {
+  const held = view.leases.ofClient(client.key);
+  return silent('another server was chosen', held?.state === 'offered' ? [{ free: held.address }] : []);
+}
+
+/** A restarting client wants its former address. Without a record of it there may be another server that has one: say nothing. */
+function initReboot(
+  packet: DhcpPacket,
+  client: ClientFacts,
+  view: DecisionView,
+  requested: string,
+): Decision {
+  const known = reservedAddress(client, view) !== undefined || view.leases.ofClient(client.key) !== undefined;
+  if (!known) return silent('no record of this client');
+  return grantOrRefuse(packet, client, view, requested);
+}
+
+function grantOrRefuse(
+  packet: DhcpPacket,
+  client: ClientFacts,
+  view: DecisionView,
+  address: string,
+): Decision {
+  if (!mayUse(client, address, view)) {
+    const reply = buildNak(packet, view.network, `${address} is not yours here`);
+    return { kind: 'reply', reply, what: 'NAK', changes: [] };
+  }
+  const expiresAt = view.now + view.network.leaseSeconds * 1000;
+  return answer('ACK', packet, client, view, address, [{ set: lease(client, address, 'bound', expiresAt) }]);
+}
+
+function decline(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  const address = readOption(packet.options, 'requestedAddress');
+  if (address === undefined || view.leases.at(address)?.key !== client.key)
+    return silent('declined an address that it was not given');
+  const changes = [{ set: lease(client, address, 'declined', view.now + declinedMs) }];
+  return silent(`another host has ${address}`, changes);
+}
+
+function release(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  const held = view.leases.ofClient(client.key);
+  if (held === undefined || held.address !== packet.ciaddr)
+    return silent('released an address that it has not');
+  // Kept as expired: the client gets the same address next time if nobody needed it.
+  return silent(`released ${held.address}`, [{ set: { ...held, expiresAt: view.now } }]);
+}
+
+/** The client has an address from elsewhere and wants the rest (RFC 2131 §4.3.5). */
+function inform(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  if (packet.ciaddr === noAddress) return silent('an INFORM without an address');
+  return answer('ACK', packet, client, view, undefined, []);
+}
+
+function answer(
+  what: 'OFFER' | 'ACK',
+  packet: DhcpPacket,
+  client: ClientFacts,
+  view: DecisionView,
+  address: string | undefined,
+  changes: LeaseChange[],
+): Decision {
+  const hostname = client.mac && view.reservations.reservation(client.mac)?.hostname;
+  const reply = buildReply(packet, view.network, {
+    type: what === 'OFFER' ? messageType.offer : messageType.ack,
+    ...(address !== undefined && { address }),
+    ...(hostname !== undefined && { hostname }),
+    boot: bootFields(client, view),
+  });
+  return { kind: 'reply', reply, what, changes };
+}
+
+function isBound(client: ClientFacts, address: string, view: DecisionView): boolean {
+  const held = view.leases.ofClient(client.key);
+  return held?.address === address && held.state === 'bound' && held.expiresAt > view.now;
+}
+
+function lease(client: ClientFacts, address: string, state: Lease['state'], expiresAt: number): Lease {
+  return { key: client.key, address, state, expiresAt };
+}
+
+function silent(reason: string, changes: LeaseChange[] = []): Decision {
+  return { kind: 'silent', reason, changes };
+}

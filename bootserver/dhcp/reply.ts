@@ -1,0 +1,112 @@
+import { netmask } from './address.ts';
+import type { BootFields } from './bootFields.ts';
+import type { DhcpNetwork } from './network.ts';
+import { dhcpOptions, type OptionName, type OptionValues, readOption, writeOptions } from './options.ts';
+import { broadcastFlag, type DhcpPacket } from './packet.ts';
+
+/** DHCP message types (RFC 2132 §9.6). */
+export const messageType = {
+  discover: 1,
+  offer: 2,
+  request: 3,
+  decline: 4,
+  ack: 5,
+  nak: 6,
+  release: 7,
+  inform: 8,
+} as const;
+
+export interface ReplyContent {
+  type: typeof messageType.offer | typeof messageType.ack;
+  /** Undefined in the answer to an INFORM: the client has an address already. */
+  address?: string;
+  hostname?: string;
+  boot: BootFields;
+}
+
+const noAddress = '0.0.0.0';
+
+/** OFFER and ACK alike, so that the ACK cannot contradict the offer (RFC 2131 §3.1 step 4). */
+export function buildReply(request: DhcpPacket, network: DhcpNetwork, content: ReplyContent): DhcpPacket {
+  const { type, address, hostname, boot } = content;
+  return {
+    ...replyHeader(request),
+    ciaddr: type === messageType.ack ? request.ciaddr : noAddress,
+    yiaddr: address ?? noAddress,
+    // iPXE believes a boot file only with a server beside it (ipxe issue 954).
+    siaddr: boot.file === undefined ? noAddress : network.address,
+    file: boot.file ?? '',
+    options: withEchoes(request, {
+      messageType: type,
+      serverId: network.address,
+      ...networkOptions(network),
+      ...(address !== undefined && leaseTimes(network.leaseSeconds)),
+      hostname,
+      ...boot.options,
+    }),
+  };
+}
+
+/** A refusal: no address, no lease, no boot fields (RFC 2131 table 3). `reason` is for whoever reads a capture. */
+export function buildNak(request: DhcpPacket, network: DhcpNetwork, reason: string): DhcpPacket {
+  const header = replyHeader(request);
+  return {
+    ...header,
+    // Behind a relay the client may be on another network now: the relay shall broadcast (RFC 2131 §4.3.2).
+    flags: request.giaddr === noAddress ? header.flags : header.flags | broadcastFlag,
+    options: withEchoes(request, {
+      messageType: messageType.nak,
+      serverId: network.address,
+      message: reason,
+    }),
+  };
+}
+
+function replyHeader(request: DhcpPacket): DhcpPacket {
+  return {
+    ...request,
+    op: 2,
+    hops: 0,
+    secs: 0,
+    ciaddr: noAddress,
+    yiaddr: noAddress,
+    siaddr: noAddress,
+    sname: '',
+    file: '',
+    options: new Map(),
+  };
+}
+
+function networkOptions(network: DhcpNetwork): OptionValues {
+  return {
+    subnetMask: netmask(network.prefixLength),
+    routers: network.router === undefined ? undefined : [network.router],
+    dnsServers: network.dns?.length ? network.dns : undefined,
+  };
+}
+
+/** T1 and T2 at the fractions of RFC 2131 §4.4.5. */
+function leaseTimes(leaseSeconds: number): OptionValues {
+  return {
+    leaseSeconds,
+    renewalSeconds: Math.floor(leaseSeconds / 2),
+    rebindingSeconds: Math.floor((leaseSeconds * 7) / 8),
+  };
+}
+
+/** Sent back as they came: client identifier (RFC 6842), relay information (RFC 3046 §2.2), machine identifier (RFC 4578 §2.3). */
+const echoed: readonly OptionName[] = ['clientId', 'relayAgent', 'machineId'];
+
+function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
+  const options = writeOptions(values);
+  for (const name of echoed) {
+    const { number } = dhcpOptions[name];
+    const value = request.options.get(number);
+    if (value !== undefined && (name !== 'machineId' || isMachineId(request))) options.set(number, value);
+  }
+  return options;
+}
+
+function isMachineId(request: DhcpPacket): boolean {
+  return readOption(request.options, 'machineId')?.length === 17;
+}
