@@ -1,8 +1,17 @@
-import type { Readable } from 'node:stream';
-import type { Clock } from '#base/clock.ts';
+import type { Agent } from 'undici';
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { fromWireError, RailheadError, toWireError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
+import { pullChanges } from './desired.ts';
+import { inventoryOf, pullRow, readyRow } from './inventory.ts';
+import { type SourceTimeouts, sourceAgent } from './pull/source.ts';
+import { Puller } from './puller.ts';
+import { pullImage } from './pullImage.ts';
+import type { Held } from './read.ts';
+import { headOf, type Section, sectionOf } from './section.ts';
+import { Store } from './store.ts';
+import { checkSignature } from './verify.ts';
 
 export interface CacheOptions {
   directory: string;
@@ -12,22 +21,14 @@ export interface CacheOptions {
   sourceCa?: string;
   /** Downloads at a time; default 2. */
   parallelPulls?: number;
+  /** Default: 10 s to connect, 30 s of silence. */
+  timeouts?: SourceTimeouts;
   log: Log;
   clock?: Clock;
 }
 
-/** An open artifact whose digest holds. It is not evicted before `close`. */
-export interface Held {
-  readonly sizeBytes: number;
-  /** The bytes from `start` up to, not including, `endExclusive`. */
-  stream(start: number, endExclusive: number): Readable;
-  close(): Promise<void>;
-}
-
-export interface Section {
-  offset: number;
-  sizeBytes: number;
-}
+export type { Held } from './read.ts';
+export type { Section } from './section.ts';
 
 export interface ImageCache {
   /** States which images should be here; starts the pulls that are missing and returns at once. */
@@ -49,7 +50,164 @@ export interface ImageCache {
   close(): Promise<void>;
 }
 
-/** Opens the digest-verified image store in `directory`, which it creates. */
-export function openCache(options: CacheOptions): Promise<ImageCache> {
-  throw new RailheadError('UNSUPPORTED', `the cache in ${options.directory} is not built yet`);
+/**
+ * Opens the digest-verified image store in `directory`, which it creates. Images of earlier runs are ready at once, those whose file
+ * and index disagree once they are hashed.
+ */
+export async function openCache(options: CacheOptions): Promise<ImageCache> {
+  const store = await Store.open(options.directory, options.quotaBytes, options.clock ?? systemClock);
+  return new DesiredCache(store, options);
+}
+
+const defaultTimeouts: SourceTimeouts = { connectMs: 10_000, idleMs: 30_000 };
+
+class DesiredCache implements ImageCache {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #puller: Puller;
+  readonly #sources: Agent;
+  readonly #listeners = new Set<() => void>();
+  readonly #proving: Promise<void>;
+  #desired = new Map<string, CacheImage>();
+  #refused = new Map<string, CachedImage>();
+  #closed = false;
+
+  constructor(store: Store, options: CacheOptions) {
+    const { quotaBytes, clock = systemClock, parallelPulls = 2 } = options;
+    this.#store = store;
+    this.#log = options.log;
+    this.#sources = sourceAgent(options.sourceCa, options.timeouts ?? defaultTimeouts);
+    const context = {
+      store,
+      clock,
+      quotaBytes,
+      dispatcher: this.#sources,
+      desired: () => new Set(this.#desired.keys()),
+    };
+    this.#puller = new Puller({
+      pullOnce: (image, onReceived, signal) => pullImage(image, { ...context, onReceived, signal }),
+      parallelPulls,
+      clock,
+      onChange: () => this.#changed(),
+      onFailure: (image, error, nextTryAt) => this.#logFailure(image, error, nextTryAt),
+    });
+    this.#proving = this.#proveAll();
+  }
+
+  desire(images: CacheImage[]): void {
+    this.#desired = new Map(images.map((image) => [image.digest, image]));
+    this.#refused = new Map(images.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
+    for (const digest of this.#refused.keys()) this.#desired.delete(digest);
+    this.#converge();
+    this.#changed();
+  }
+
+  state(digest: string): CachedImage | undefined {
+    const refused = this.#refused.get(digest);
+    if (refused !== undefined) return refused;
+    const held = this.#store.get(digest);
+    if (held !== undefined) return readyRow({ ...held, ref: this.#desired.get(digest)?.ref ?? held.ref });
+    const pull = this.#puller.get(digest);
+    if (pull !== undefined) return pullRow(pull);
+    const leaving = this.#store.evicting.get(digest);
+    return leaving && readyRow(leaving, 'evicting');
+  }
+
+  async ready(digest: string, signal?: AbortSignal): Promise<void> {
+    const refused = this.#refused.get(digest);
+    if (refused?.error !== undefined) throw fromWireError(refused.error);
+    if (this.#store.get(digest) !== undefined) return;
+    if (this.#puller.get(digest) !== undefined) return this.#puller.outcome(digest, signal);
+    throw new RailheadError('NOT_FOUND', 'the site neither holds nor desires this image', { digest });
+  }
+
+  async open(digest: string): Promise<Held | undefined> {
+    if (this.#refused.has(digest)) return undefined;
+    const held = await this.#store.openHeld(digest);
+    if (held === undefined && this.#store.unproven().includes(digest)) {
+      this.#log.warn({ digest }, 'the file of an image changed; it is hashed again');
+      void this.#proveAgain(digest);
+    }
+    return held;
+  }
+
+  async section(digest: string, name: 'linux' | 'initrd'): Promise<Section | undefined> {
+    const held = await this.open(digest);
+    try {
+      return held && sectionOf(await headOf(held), `.${name}`);
+    } finally {
+      await held?.close();
+    }
+  }
+
+  inventory(): { etag: string; images: CachedImage[] } {
+    const digests = new Set([
+      ...this.#refused.keys(),
+      ...this.#store.held().map((held) => held.digest),
+      ...this.#puller.images().keys(),
+      ...this.#store.evicting.keys(),
+    ]);
+    return inventoryOf([...digests].flatMap((digest) => this.state(digest) ?? []));
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#listeners.clear();
+    await this.#puller.close();
+    await this.#proving;
+    await this.#sources.destroy();
+    this.#store.close();
+  }
+
+  #converge(): void {
+    const held = new Set(this.#store.held().map((one) => one.digest));
+    const { start, stop } = pullChanges(this.#desired, held, this.#puller.images());
+    for (const digest of stop) void this.#puller.stop(digest);
+    for (const image of start) this.#puller.begin(image);
+  }
+
+  /** Hashes the files that no record vouches for. Those that are desired are hashed by their pull. */
+  async #proveAll(): Promise<void> {
+    for (const digest of this.#store.unproven()) {
+      if (this.#closed) return;
+      await this.#proveAgain(digest);
+    }
+  }
+
+  async #proveAgain(digest: string): Promise<void> {
+    try {
+      const ref = this.#desired.get(digest)?.ref ?? digest;
+      if (!(await this.#store.prove(digest, ref)))
+        this.#log.warn({ digest }, 'a file had other bytes than its name says');
+      this.#converge();
+      this.#changed();
+    } catch (error) {
+      this.#log.error({ digest, err: error }, 'a held image cannot be read');
+    }
+  }
+
+  #logFailure(image: CacheImage, error: Error, nextTryAt: number | undefined): void {
+    const { ref, digest } = image;
+    this.#log.warn({ ref, digest, err: error, nextTryAt }, 'an image could not be pulled');
+  }
+
+  #changed(): void {
+    if (!this.#closed) for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The row of an image that may not come in because nobody vouches for it. */
+function refusal(image: CacheImage): CachedImage[] {
+  try {
+    checkSignature(image);
+    return [];
+  } catch (error) {
+    return [{ digest: image.digest, ref: image.ref, state: 'failed', error: toWireError(error) }];
+  }
 }

@@ -1,0 +1,57 @@
+import type { CacheImage } from '#contract/images.ts';
+
+/** What the decisions below need to know of an artifact that is held. */
+export interface HeldFacts {
+  digest: string;
+  sizeBytes: number;
+  /** Milliseconds since the epoch. */
+  usedAt: number;
+}
+
+/** Which pulls to begin and which to stop so that the cache comes to hold what is desired. */
+export function pullChanges(
+  desired: ReadonlyMap<string, CacheImage>,
+  held: ReadonlySet<string>,
+  pulling: ReadonlyMap<string, CacheImage>,
+): { start: CacheImage[]; stop: string[] } {
+  const start = [...desired.values()].filter((image) => {
+    const running = pulling.get(image.digest);
+    return !held.has(image.digest) && (running === undefined || !sameImage(running, image));
+  });
+  const stop = [...pulling.keys()].filter((digest) => {
+    const image = desired.get(digest);
+    return image === undefined || start.includes(image);
+  });
+  return { start, stop };
+}
+
+/** Whether a new statement of an image asks for nothing new of its pull. */
+export function sameImage(one: CacheImage, other: CacheImage): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+export interface RoomAsked {
+  held: readonly HeldFacts[];
+  /** Digests that stay whatever happens: desired, or in use. */
+  keep: ReadonlySet<string>;
+  /** Bytes that running pulls have been promised. */
+  promisedBytes: number;
+  neededBytes: number;
+  quotaBytes: number;
+  /** What the file system has left. */
+  freeBytes: number;
+}
+
+/** What to evict, least recently used first, so that `neededBytes` fit quota and disk; undefined when nothing makes them fit. */
+export function evictions(asked: RoomAsked): string[] | undefined {
+  const used = asked.held.reduce((sum, one) => sum + one.sizeBytes, asked.promisedBytes);
+  let missing = Math.max(used + asked.neededBytes - asked.quotaBytes, asked.neededBytes - asked.freeBytes);
+  const evicted: string[] = [];
+  for (const one of asked.held.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if (missing <= 0) break;
+    if (asked.keep.has(one.digest)) continue;
+    evicted.push(one.digest);
+    missing -= one.sizeBytes;
+  }
+  return missing <= 0 ? evicted : undefined;
+}

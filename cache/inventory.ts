@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { toWireError } from '#contract/errors.ts';
+import type { CachedImage } from '#contract/images.ts';
+import type { HeldRecord } from './heldIndex.ts';
+import type { PullState } from './puller.ts';
+
+export function readyRow(
+  { digest, ref, sizeBytes }: HeldRecord,
+  state: 'ready' | 'evicting' = 'ready',
+): CachedImage {
+  return { digest, ref, state, sizeBytes };
+}
+
+export function pullRow({ image, receivedBytes, error, nextTryAt }: PullState): CachedImage {
+  const { digest, ref, sizeBytes } = image;
+  const size = sizeBytes === undefined ? {} : { sizeBytes };
+  if (error === undefined) return { digest, ref, state: 'pulling', ...size, receivedBytes };
+  const next = nextTryAt === undefined ? {} : { nextTryAt: new Date(nextTryAt).toISOString() };
+  return { digest, ref, state: 'failed', ...size, error: toWireError(error), ...next };
+}
+
+/** The rows in a fixed order, and a weak entity tag over them. Progress does not change the tag: it would never rest during a pull. */
+export function inventoryOf(rows: readonly CachedImage[]): { etag: string; images: CachedImage[] } {
+  const images = rows.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
+  const settled = images.map(({ receivedBytes: _, ...row }) => row);
+  const hash = createHash('sha256').update(JSON.stringify(settled)).digest('hex');
+  return { etag: `W/"${hash.slice(0, 32)}"`, images };
+}

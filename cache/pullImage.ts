@@ -1,0 +1,88 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '#base/clock.ts';
+import { systemCode } from '#base/errors.ts';
+import { RailheadError } from '#contract/errors.ts';
+import type { CacheImage } from '#contract/images.ts';
+import { noRoom, unreachable } from './faults.ts';
+import { pullSource } from './pull/source.ts';
+import type { Store } from './store.ts';
+import type { PartialArtifact } from './write.ts';
+
+export interface PullContext {
+  store: Store;
+  /** Digests that must not be evicted for this one. */
+  desired: () => ReadonlySet<string>;
+  dispatcher: Dispatcher;
+  clock: Clock;
+  quotaBytes: number;
+  signal: AbortSignal;
+  onReceived: (bytes: number) => void;
+}
+
+/**
+ * Brings one image into the store: from a file of an earlier run that proves right, else from the first of its sources
+ * that serves the registered bytes.
+ * @throws RailheadError DRIVER_ERROR of the most telling failure: what a source served says more than that another was not reached
+ */
+export async function pullImage(image: CacheImage, context: PullContext): Promise<void> {
+  if (await context.store.prove(image.digest, image.ref)) return;
+  const failures: unknown[] = [];
+  for (const source of image.sources) {
+    try {
+      return await pullFrom(source, image, context);
+    } catch (error) {
+      if (context.signal.aborted || isReason(error, 'no-space')) throw error;
+      failures.push(error);
+    }
+  }
+  throw failures.find((error) => !isReason(error, 'unreachable')) ?? failures[0] ?? withoutSource(image);
+}
+
+async function pullFrom(source: string, image: CacheImage, context: PullContext): Promise<void> {
+  const { store, desired } = context;
+  const { digest, ref, sizeBytes } = image;
+  const makeRoom = (bytes: number) => store.makeRoom(digest, bytes, desired());
+  if (sizeBytes !== undefined) await makeRoom(sizeBytes);
+  const partial = await store.newPartial();
+  try {
+    const { contentType } = await pullSource(source, reporting(partial, context.onReceived), {
+      ...context,
+      limitBytes: context.quotaBytes,
+      ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
+    });
+    await partial.commit(digest, contentType === undefined ? {} : { contentType });
+    await store.add(digest, ref);
+  } catch (error) {
+    throw isFullDisk(error)
+      ? noRoom(sizeBytes ?? partial.sizeBytes, { quotaBytes: context.quotaBytes })
+      : error;
+  } finally {
+    await partial.discard();
+    store.releaseRoom(digest);
+  }
+}
+
+function reporting(partial: PartialArtifact, onReceived: (bytes: number) => void) {
+  return {
+    get sizeBytes() {
+      return partial.sizeBytes;
+    },
+    append: async (chunk: Uint8Array) => {
+      await partial.append(chunk);
+      onReceived(partial.sizeBytes);
+    },
+    restart: () => partial.restart(),
+  };
+}
+
+function isFullDisk(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
+}
+
+function isReason(error: unknown, reason: string): boolean {
+  return error instanceof RailheadError && error.details.reason === reason;
+}
+
+function withoutSource(image: CacheImage): RailheadError {
+  return unreachable(image.ref, 'its catalog entry names no source');
+}

@@ -1,0 +1,167 @@
+import { abortable } from '#base/abortable.ts';
+import { type BackoffLimits, backoffMs } from '#base/backoff.ts';
+import type { Clock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
+import { Slots } from '#base/slots.ts';
+import { RailheadError } from '#contract/errors.ts';
+import type { CacheImage } from '#contract/images.ts';
+
+/** One image that is to come into the cache. */
+export interface PullState {
+  readonly image: CacheImage;
+  receivedBytes: number;
+  /** Why the last try failed; absent while a try waits for its slot or runs. */
+  error?: Error;
+  /** Milliseconds since the epoch; absent when no further try will help. */
+  nextTryAt?: number;
+}
+
+interface Pull extends PullState {
+  readonly stop: AbortController;
+  wake: AbortController;
+  tried: PromiseWithResolvers<void>;
+  ended: Promise<void>;
+}
+
+export interface PullerOptions {
+  /** One try; reports how many bytes are here. */
+  pullOnce: (image: CacheImage, onReceived: (bytes: number) => void, signal: AbortSignal) => Promise<void>;
+  parallelPulls: number;
+  clock: Clock;
+  onChange: () => void;
+  onFailure: (image: CacheImage, error: Error, nextTryAt: number | undefined) => void;
+}
+
+/** Wrong content costs a whole download each time and mends itself rarely; a broken link mends itself often. */
+const afterContentFault: BackoffLimits = { firstMs: 5000, maxMs: 300_000 };
+const afterOtherFault: BackoffLimits = { firstMs: 2000, maxMs: 60_000 };
+
+/** Keeps trying to bring images in: one flight per digest, a bounded number at a time, with growing pauses after failures. */
+export class Puller {
+  readonly #options: PullerOptions;
+  readonly #slots: Slots;
+  readonly #pulls = new Map<string, Pull>();
+
+  constructor(options: PullerOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.parallelPulls);
+  }
+
+  begin(image: CacheImage): void {
+    const pull: Pull = {
+      image,
+      receivedBytes: 0,
+      stop: new AbortController(),
+      wake: new AbortController(),
+      tried: freshTry(),
+      ended: Promise.resolve(),
+    };
+    this.#pulls.set(image.digest, pull);
+    pull.ended = this.#keepTrying(pull);
+  }
+
+  /** Ends the tries for an image that is no longer wanted. */
+  async stop(digest: string): Promise<void> {
+    const pull = this.#pulls.get(digest);
+    if (pull === undefined) return;
+    this.#pulls.delete(digest);
+    pull.stop.abort();
+    await pull.ended;
+  }
+
+  get(digest: string): PullState | undefined {
+    return this.#pulls.get(digest);
+  }
+
+  images(): Map<string, CacheImage> {
+    return new Map([...this.#pulls].map(([digest, pull]) => [digest, pull.image]));
+  }
+
+  /** The end of the current try. A failed image that is asked for is tried again at once, unless no try can help. */
+  async outcome(digest: string, signal?: AbortSignal): Promise<void> {
+    const pull = this.#pulls.get(digest);
+    if (pull === undefined) return;
+    if (pull.error !== undefined && pull.nextTryAt === undefined) throw pull.error;
+    if (pull.error !== undefined) {
+      renew(pull);
+      pull.wake.abort();
+    }
+    await abortable(pull.tried.promise, signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pulls.keys()].map((digest) => this.stop(digest)));
+  }
+
+  async #keepTrying(pull: Pull): Promise<void> {
+    for (let failures = 1; !pull.stop.signal.aborted; failures++) {
+      const error = await this.#try(pull);
+      if (error === undefined || !(await this.#pause(pull, error, failures))) return;
+    }
+  }
+
+  /** Undefined when the image is here. */
+  async #try(pull: Pull): Promise<Error | undefined> {
+    const { image, stop } = pull;
+    const onReceived = (bytes: number) => {
+      pull.receivedBytes = bytes;
+    };
+    try {
+      await this.#slots.run(() => this.#options.pullOnce(image, onReceived, stop.signal), stop.signal);
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+    if (this.#pulls.get(image.digest) === pull) this.#pulls.delete(image.digest);
+    pull.tried.resolve();
+    this.#options.onChange();
+    return undefined;
+  }
+
+  /** Tells of the failure and waits for the next try; false when there is none. */
+  async #pause(pull: Pull, error: Error, failures: number): Promise<boolean> {
+    if (pull.stop.signal.aborted) {
+      pull.tried.reject(noLongerWanted(pull.image));
+      return false;
+    }
+    const { clock } = this.#options;
+    const waitMs = pauseMs(error, failures);
+    pull.error = error;
+    if (waitMs !== undefined) pull.nextTryAt = clock.now() + waitMs;
+    pull.wake = new AbortController();
+    pull.tried.reject(error);
+    this.#options.onFailure(pull.image, error, pull.nextTryAt);
+    this.#options.onChange();
+    if (waitMs === undefined) return false;
+    await clock.sleep(waitMs, AbortSignal.any([pull.stop.signal, pull.wake.signal])).catch(ignore);
+    if (pull.error !== undefined) renew(pull);
+    this.#options.onChange();
+    return true;
+  }
+}
+
+/** Makes a failed pull one that is under way again. */
+function renew(pull: Pull): void {
+  delete pull.error;
+  delete pull.nextTryAt;
+  pull.receivedBytes = 0;
+  pull.tried = freshTry();
+}
+
+function freshTry(): PromiseWithResolvers<void> {
+  const tried = Promise.withResolvers<void>();
+  tried.promise.catch(ignore);
+  return tried;
+}
+
+function pauseMs(error: Error, failures: number): number | undefined {
+  if (!(error instanceof RailheadError)) return backoffMs(failures, afterOtherFault);
+  if (error.code !== 'DRIVER_ERROR') return undefined;
+  const content = ['digest-mismatch', 'size-mismatch', 'truncated'].includes(error.details.reason ?? '');
+  return backoffMs(failures, content ? afterContentFault : afterOtherFault);
+}
+
+function noLongerWanted(image: CacheImage): RailheadError {
+  return new RailheadError('NOT_FOUND', `${image.ref} is no longer desired at this site`, {
+    digest: image.digest,
+  });
+}

@@ -1,0 +1,27 @@
+import { buffer } from 'node:stream/consumers';
+import { BrokenPe, peHeaderBytes, peSections, sectionRange } from '#base/pe.ts';
+import type { Held } from './read.ts';
+
+/** In bytes of the artifact. */
+export interface Section {
+  offset: number;
+  sizeBytes: number;
+}
+
+/** The part of an artifact that holds its PE headers, if it has any. */
+export function headOf(held: Held): Promise<Buffer> {
+  return buffer(held.stream(0, Math.min(peHeaderBytes, held.sizeBytes)));
+}
+
+/** Where the named section of a unified kernel image lies; undefined when `head` is of no PE image or there is no such section. */
+export function sectionOf(head: Buffer, name: string): Section | undefined {
+  try {
+    const section = peSections(head).find((one) => one.name === name);
+    if (section === undefined) return undefined;
+    const { offset, length } = sectionRange(section);
+    return { offset, sizeBytes: length };
+  } catch (error) {
+    if (error instanceof BrokenPe) return undefined;
+    throw error;
+  }
+}

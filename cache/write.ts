@@ -1,0 +1,78 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { syncDirectory } from '#base/durableFile.ts';
+import { digestMismatch } from './faults.ts';
+import { artifactPath, type CachePaths } from './path.ts';
+
+/**
+ * An artifact on its way in: a temporary file that is hashed while it grows, and that becomes visible only under the
+ * digest which it turned out to have. A crash at any point leaves at most a temporary, which the next start removes.
+ */
+export class PartialArtifact {
+  readonly #paths: CachePaths;
+  readonly #file: string;
+  readonly #handle: FileHandle;
+  #hash: Hash = createHash('sha256');
+  #sizeBytes = 0;
+
+  private constructor(paths: CachePaths, file: string, handle: FileHandle) {
+    this.#paths = paths;
+    this.#file = file;
+    this.#handle = handle;
+  }
+
+  static async create(paths: CachePaths): Promise<PartialArtifact> {
+    const file = path.join(paths.temporaries, randomBytes(12).toString('hex'));
+    return new PartialArtifact(paths, file, await open(file, 'wx', 0o640));
+  }
+
+  /** Bytes that are here so far. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** @throws the file system's error, e.g. ENOSPC */
+  async append(chunk: Uint8Array): Promise<void> {
+    await writeFully(this.#handle, chunk, this.#sizeBytes);
+    this.#hash.update(chunk);
+    this.#sizeBytes += chunk.length;
+  }
+
+  /** Throws away what has arrived: the next byte is byte 0. */
+  async restart(): Promise<void> {
+    if (this.#sizeBytes === 0) return;
+    await this.#handle.truncate(0);
+    this.#hash = createHash('sha256');
+    this.#sizeBytes = 0;
+  }
+
+  /**
+   * Makes the artifact visible under `digest`, on stable storage.
+   * @throws RailheadError DRIVER_ERROR `digest-mismatch`; the temporary stays for `discard`
+   */
+  async commit(digest: string, facts: Record<string, unknown> = {}): Promise<void> {
+    const found = this.#hash.digest('hex');
+    if (found !== digest) throw digestMismatch(digest, found, facts);
+    await this.#handle.sync();
+    const target = artifactPath(this.#paths, digest);
+    await mkdir(path.dirname(target), { recursive: true });
+    await rename(this.#file, target);
+    await syncDirectory(path.dirname(target));
+    await syncDirectory(this.#paths.artifacts);
+  }
+
+  /** Closes the file and removes the temporary; after `commit` there is none left. */
+  async discard(): Promise<void> {
+    await this.#handle.close();
+    await rm(this.#file, { force: true });
+  }
+}
+
+async function writeFully(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+  let done = 0;
+  while (done < chunk.length) {
+    const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
+    done += bytesWritten;
+  }
+}

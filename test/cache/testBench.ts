@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { silentLog } from '#base/log.ts';
+import { type CacheOptions, type ImageCache, openCache } from '#cache/imageCache.ts';
+import type { CacheImage } from '#contract/images.ts';
+import { issueServerIdentity, makeTestCa } from '../fakes/certificates.ts';
+import { hastyClock } from '../fakes/clocks.ts';
+import { type RawAnswer, type RawHttpsServer, startRawHttps } from '../fakes/rawHttpsServer.ts';
+
+const ca = await makeTestCa();
+const identity = await issueServerIdentity(ca);
+export const sourceCa = ca.pem;
+
+export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+/** An unsigned OS image of these bytes. */
+export function imageOf(bytes: Buffer, source: string, more: Partial<CacheImage> = {}): CacheImage {
+  return {
+    ref: 'demo@1',
+    kind: 'os',
+    digest: sha256(bytes),
+    sizeBytes: bytes.length,
+    format: 'raw',
+    compression: 'none',
+    sources: [source],
+    ...more,
+  };
+}
+
+export async function startSource(answer: RawAnswer): Promise<RawHttpsServer> {
+  const server = await startRawHttps(identity, answer);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-cache-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A cache that trusts the test's CA, with pauses a hundred times shorter. */
+export async function startCache(
+  options: Partial<CacheOptions> & { directory: string },
+): Promise<ImageCache> {
+  const cache = await openCache({
+    quotaBytes: 1024 ** 3,
+    sourceCa,
+    log: silentLog(),
+    clock: hastyClock(100),
+    timeouts: { connectMs: 2000, idleMs: 300 },
+    ...options,
+  });
+  onTestFinished(() => cache.close());
+  return cache;
+}
+
+/** Names of all files of a cache but its index. */
+export async function filesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('index.db'));
+  return files.map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)));
+}
+
+export async function contentOf(
+  cache: ImageCache,
+  digest: string,
+  start?: number,
+  end?: number,
+): Promise<Buffer> {
+  const held = await cache.open(digest);
+  if (held === undefined) throw new Error('not held');
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of held.stream(start ?? 0, end ?? held.sizeBytes)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  } finally {
+    await held.close();
+  }
+}

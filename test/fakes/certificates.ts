@@ -1,0 +1,58 @@
+import { webcrypto } from 'node:crypto';
+import { certificateAlgorithm, x509 } from '#base/x509.ts';
+
+export interface TestCa {
+  certificate: x509.X509Certificate;
+  keys: webcrypto.CryptoKeyPair;
+  pem: string;
+}
+
+export interface ServerIdentity {
+  key: string;
+  cert: string;
+}
+
+const validity = () => ({
+  notBefore: new Date(Date.now() - 60_000),
+  notAfter: new Date(Date.now() + 3_600_000),
+});
+
+const newKeys = () => webcrypto.subtle.generateKey(certificateAlgorithm, true, ['sign', 'verify']);
+
+export async function makeTestCa(name = 'test CA'): Promise<TestCa> {
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: `CN=${name}`,
+    keys: keys as never,
+    signingAlgorithm: certificateAlgorithm,
+    extensions: [new x509.BasicConstraintsExtension(true, 0, true)],
+    ...validity(),
+  });
+  return { certificate, keys, pem: certificate.toString('pem') };
+}
+
+/** A certificate for 127.0.0.1 issued by `ca`. */
+export async function issueServerIdentity(ca: TestCa): Promise<ServerIdentity> {
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: 'CN=127.0.0.1',
+    issuer: ca.certificate.subject,
+    publicKey: keys.publicKey as never,
+    signingKey: ca.keys.privateKey as never,
+    signingAlgorithm: certificateAlgorithm,
+    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+    ...validity(),
+  });
+  return { key: await pemOfKey(keys.privateKey), cert: certificate.toString('pem') };
+}
+
+/** A certificate that nobody vouches for, as BMCs have. */
+export async function selfSignedIdentity(name = 'bmc'): Promise<ServerIdentity> {
+  const ca = await makeTestCa(name);
+  return { key: await pemOfKey(ca.keys.privateKey), cert: ca.pem };
+}
+
+async function pemOfKey(key: webcrypto.CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key)).toString('base64');
+  return `-----BEGIN PRIVATE KEY-----\n${der.match(/.{1,64}/g)?.join('\n')}\n-----END PRIVATE KEY-----\n`;
+}
