@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici';
+import { type Dispatcher, errors, request } from 'undici';
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { systemCode } from '#base/errors.ts';
@@ -52,7 +52,7 @@ export async function pullHttps(
       if (options.signal.aborted || error instanceof RailheadError || !isNetworkError(error)) throw error;
       if (target.sizeBytes > best) fruitless = 1;
       best = Math.max(best, target.sizeBytes);
-      if (fruitless >= fruitlessTries) throw transfer.failure(error);
+      if (fruitless >= fruitlessTries) throw transfer.failure(error, best);
       await options.clock.sleep(backoffMs(fruitless, pause), options.signal);
     }
   }
@@ -74,6 +74,8 @@ class Transfer {
   readonly #options: PullOptions;
   #totalBytes: number | undefined;
   #validator: string | undefined;
+  /** Whether a body has ever come. */
+  #began = false;
 
   constructor(source: URL, target: PullTarget, options: PullOptions) {
     this.#source = source;
@@ -96,12 +98,12 @@ class Transfer {
     return this.run();
   }
 
-  /** What to say when the network failed for good. */
-  failure(cause: unknown): RailheadError {
+  /** What to say when the network failed for good, at most `foundBytes` having been here. */
+  failure(cause: unknown, foundBytes: number): RailheadError {
     const source = publicPart(this.#source);
-    const found = this.#target.sizeBytes;
-    if (found > 0 && this.#totalBytes !== undefined) return truncated(this.#totalBytes, found, source, cause);
-    return unreachable(source, systemCode(cause) ?? 'network error', {}, cause);
+    if (this.#began && this.#totalBytes !== undefined)
+      return truncated(this.#totalBytes, foundBytes, source, cause);
+    return unreachable(source, systemCode(cause) ?? 'no HTTP', {}, cause);
   }
 
   #asked(): Asked {
@@ -152,6 +154,7 @@ class Transfer {
       await drop(answer);
       throw error;
     }
+    this.#began = true;
     await this.#receive(answer);
     const contentType = header(answer, 'content-type')?.split(';')[0]?.trim().toLowerCase();
     return contentType === undefined ? {} : { contentType };
@@ -218,6 +221,7 @@ class EndedEarly extends Error {
 
 /** Failures of the wire, as against those of the disk and of ourselves: only they are worth another try. */
 function isNetworkError(error: unknown): boolean {
+  if (error instanceof errors.HTTPParserError) return true;
   const code = systemCode(error);
   return code !== undefined && !['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EBADF', 'EMFILE'].includes(code);
 }
