@@ -123,11 +123,9 @@ class DesiredCache implements ImageCache {
 
   async open(digest: string): Promise<Held | undefined> {
     if (this.#refused.has(digest)) return undefined;
+    const before = this.#store.get(digest);
     const held = await this.#store.openHeld(digest);
-    if (held === undefined && this.#store.unproven().includes(digest)) {
-      this.#log.warn({ digest }, 'the file of an image changed; it is hashed again');
-      void this.#proveAgain(digest);
-    }
+    if (held === undefined && before !== undefined) this.#recover(digest);
     return held;
   }
 
@@ -178,6 +176,14 @@ class DesiredCache implements ImageCache {
       if (this.#closed) return;
       await this.#proveAgain(digest);
     }
+  }
+
+  /** The file of a held image changed or vanished behind our back: what is desired comes back by its pull, which hashes what is there first. */
+  #recover(digest: string): void {
+    this.#log.warn({ digest }, 'the file of a held image changed');
+    this.#converge();
+    this.#changed();
+    if (!this.#desired.has(digest)) void this.#proveAgain(digest);
   }
 
   async #proveAgain(digest: string): Promise<void> {
