@@ -1,6 +1,118 @@
-import { RailheadError } from '#contract/errors.ts';
-import type { Step } from './index.ts';
+import { hasCode, RailheadError } from '#contract/errors.ts';
+import type { DeployImage, DeployResult } from '#contract/operations.ts';
+import { setEfiEntry } from '../boot/efiEntry.ts';
+import { chooseDisk } from '../disks/choose.ts';
+import type { Disk } from '../disks/disk.ts';
+import { listDisks } from '../disks/sysfs.ts';
+import { openTarget, type Target } from '../disks/target.ts';
+import { listPartitions } from '../seed/partitions.ts';
+import { checkUserData, installUserData } from '../seed/userData.ts';
+import { openArtifact, type Place } from '../stream/source.ts';
+import { type Written, writeImage } from '../stream/writeImage.ts';
+import type { Step, StepContext } from './index.ts';
 
-export const deployImage: Step<'deploy.image'> = async () => {
-  throw new RailheadError('UNSUPPORTED', 'writing an image is not built yet');
+/** Bytes that arrived wrong are fetched once more from the start; a second time the fault is not the network's. */
+const tries = 2;
+const retried = ['digest-mismatch', 'truncated', 'damaged'];
+
+/**
+ * Writes the image to the one disk that is meant, installs the first-boot document and sets the EFI boot entry. What can be refused is
+ * refused before a byte of the disk is changed; `boot.kexec` starts what was written.
+ */
+export const deployImage: Step<'deploy.image'> = async (input, context) => {
+  const begun = performance.now();
+  checkSupported(input);
+  const least = input.compression === 'none' ? input.sizeBytes : undefined;
+  chooseDisk(await listDisks(), input.disk, least);
+  const { disk, written, from } = await writeWithRetry(input, context);
+  context.progress('installing', written.artifactBytes, written.artifactBytes);
+  const notes = await prepareBoot(input, disk, context);
+  const result: DeployResult = {
+    digest: input.digest,
+    device: disk.path,
+    artifactBytes: written.artifactBytes,
+    diskBytes: written.imageBytes,
+    source: from,
+    seconds: Math.round((performance.now() - begun) / 10) / 100,
+    ...notes,
+  };
+  return { result: { ...result } };
 };
+
+function checkSupported(input: DeployImage): void {
+  if (input.format !== 'raw')
+    throw new RailheadError(
+      'UNSUPPORTED',
+      `an image of format ${input.format} cannot be written to a disk yet: convert it to raw, compressed with zstd`,
+      { path: 'format' },
+    );
+  checkUserData(input.userData);
+}
+
+interface Deployed {
+  disk: Disk;
+  written: Written;
+  from: Place['kind'];
+}
+
+async function writeWithRetry(input: DeployImage, context: StepContext): Promise<Deployed> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await writeOnce(input, context);
+    } catch (error) {
+      const again = hasCode(error, 'DRIVER_ERROR') && retried.includes(error.details.reason ?? '');
+      if (!again || tried === tries) throw error;
+      context.say(`${error.message}; reading it again`);
+    }
+  }
+}
+
+async function writeOnce(input: DeployImage, context: StepContext): Promise<Deployed> {
+  const { progress, signal, say } = context;
+  const artifact = openArtifact({
+    places: placesOf(input, context.imagesUrl),
+    sizeBytes: input.sizeBytes,
+    deadline: context.deadline,
+    ca: context.ca,
+    signal,
+    onWait: (why, kind) => {
+      say(`waiting for the image: ${why}`);
+      progress(
+        `waiting for the ${kind === 'site' ? "site's cache" : 'source'}`,
+        artifact.state.receivedBytes,
+      );
+    },
+  });
+  let opened: { disk: Disk; target: Target } | undefined;
+  const openDisk = async (neededBytes: number): Promise<Target> => {
+    const disk = chooseDisk(await listDisks(), input.disk, neededBytes);
+    opened = { disk, target: await openTarget(disk.path) };
+    say(`writing ${input.ref} to ${disk.path}`);
+    return opened.target;
+  };
+  try {
+    const written = await writeImage({ image: input, artifact, openDisk, progress, signal });
+    return { disk: opened?.disk as Disk, written, from: artifact.state.from };
+  } finally {
+    await opened?.target.close();
+  }
+}
+
+function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] {
+  const site: Place = { kind: 'site', url: `${imagesUrl.replace(/\/$/, '')}/sha256/${digest}` };
+  return [site, ...sources.map((url): Place => ({ kind: 'origin', url }))];
+}
+
+/** The written disk's first-boot document and boot entry. */
+async function prepareBoot(
+  input: DeployImage,
+  disk: Disk,
+  { operationId, nodeId }: StepContext,
+): Promise<Pick<DeployResult, 'bootEntry' | 'notes'>> {
+  const partitions = await listPartitions(disk.name);
+  if (input.userData !== undefined)
+    await installUserData(partitions, input.userData, `${nodeId}-${operationId}`);
+  const entry = await setEfiEntry(disk.path, partitions);
+  if (entry === undefined) return {};
+  return 'note' in entry ? { notes: [entry.note] } : entry;
+}

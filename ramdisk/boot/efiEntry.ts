@@ -1,0 +1,56 @@
+import { readdir } from 'node:fs/promises';
+import { run } from '#base/command.ts';
+import { ignore } from '#base/errors.ts';
+import { withMounted } from '../seed/mounted.ts';
+import type { Partition } from '../seed/partitions.ts';
+import { findLoader } from './loader.ts';
+
+const label = 'railhead';
+const efivars = '/sys/firmware/efi/efivars';
+
+/** What became of the boot entry: its name, or why there is none. */
+export type EfiEntry = { bootEntry: string } | { note: string } | undefined;
+
+/**
+ * Makes firmware start the written disk first: one entry named `railhead`, made anew, before the others, which all stay (a network boot
+ * asked for by the BMC must still find its own). Nothing on a BIOS machine. A failure is a note: the fallback loader's path boots without an
+ * entry on most firmware.
+ */
+export async function setEfiEntry(disk: string, partitions: readonly Partition[]): Promise<EfiEntry> {
+  if (!(await variablesAreThere())) return undefined;
+  const esp = partitions.find(({ isEsp, fileSystem }) => isEsp && fileSystem === 'vfat');
+  if (esp === undefined) return { note: 'no EFI boot entry was set: the image has no EFI system partition' };
+  try {
+    const loader = await withMounted(esp.path, 'vfat', findLoader);
+    if (loader === undefined)
+      return { note: 'no EFI boot entry was set: no boot loader is on the EFI system partition' };
+    return await replaceEntry(disk, esp.number, loader);
+  } catch (error) {
+    return { note: `no EFI boot entry was set: ${(error as Error).message}` };
+  }
+}
+
+async function replaceEntry(disk: string, partition: number, loader: string): Promise<EfiEntry> {
+  for (const { number } of ourEntries(await run('efibootmgr', [])))
+    await run('efibootmgr', ['-q', '-b', number, '-B']);
+  const place = ['-d', disk, '-p', String(partition), '-l', loader, '-L', label];
+  const made = ourEntries(await run('efibootmgr', ['-c', ...place]))[0];
+  return made === undefined
+    ? { note: 'no EFI boot entry was set: the firmware took it and did not keep it' }
+    : { bootEntry: `Boot${made.number}` };
+}
+
+/** Our entries in what efibootmgr prints: `Boot0003* railhead<tab>HD(…)`, in newer versions with the loader behind. */
+export function ourEntries(text: string): { number: string }[] {
+  const entries = text.matchAll(/^Boot([0-9A-Fa-f]{4})[* ] (.*)$/gm);
+  return Array.from(entries)
+    .filter(([, , rest]) => rest?.split('\t')[0]?.trim() === label)
+    .map(([, number]) => ({ number: number as string }));
+}
+
+async function variablesAreThere(): Promise<boolean> {
+  const there = async () => ((await readdir(efivars).catch(ignore)) ?? []).length > 0;
+  if (await there()) return true;
+  await run('mount', ['-t', 'efivarfs', 'efivarfs', efivars]).catch(ignore);
+  return await there();
+}

@@ -1,0 +1,136 @@
+/**
+ * Kernel modules of the ramdisk, by what needs them. A name ending in `/` is a folder below `kernel/`, anything else a module's
+ * name; what a module depends on comes along. To support more hardware add a row.
+ */
+export interface ModuleRow {
+  why: string;
+  names: readonly string[];
+  /** Loaded at every start, because the devices appear by themselves later than the look through the buses. */
+  always?: true;
+}
+
+const ethernet = (vendor: string): string => `drivers/net/ethernet/${vendor}/`;
+
+export const moduleRows: readonly ModuleRow[] = [
+  { why: 'the root file system', names: ['loop', 'squashfs', 'overlay'] },
+  {
+    why: 'NICs of servers: Intel, Broadcom, Mellanox, Chelsio, QLogic, Emulex, Solarflare, Huawei, Pensando, Netronome',
+    names: [
+      ...['intel', 'broadcom', 'mellanox', 'chelsio', 'qlogic', 'emulex', 'sfc', 'huawei', 'pensando'].map(
+        ethernet,
+      ),
+      ...['netronome', 'brocade', 'cavium', 'cisco', 'fungible', 'myricom', 'neterion', 'wangxun'].map(
+        ethernet,
+      ),
+    ],
+  },
+  {
+    why: 'NICs of boards and of edge machines: Realtek, Aquantia, Marvell, AMD, Atheros, Synopsys and older ones',
+    names: [
+      ...['realtek', 'aquantia', 'marvell', 'amd', 'atheros', 'stmicro', 'nvidia', 'via'].map(ethernet),
+      'jme',
+    ],
+  },
+  {
+    why: 'NICs and disks of virtual machines and clouds',
+    names: [
+      'virtio_net',
+      'vmxnet3',
+      'hv_netvsc',
+      'xen-netfront',
+      ...['amazon', 'google', 'microsoft'].map(ethernet),
+    ],
+  },
+  {
+    why: 'NICs that a BMC or a dock offers over USB',
+    names: ['cdc_ether', 'cdc_ncm', 'r8152', 'ax88179_178a'],
+    always: true,
+  },
+  { why: 'networks of sites', names: ['8021q', 'bonding', 'af_packet'] },
+  {
+    why: 'SATA and older ATA disks',
+    names: [
+      'ahci',
+      'ata_piix',
+      'ata_generic',
+      'sata_mv',
+      'sata_nv',
+      'sata_sil24',
+      'sata_svw',
+      'sata_via',
+      'pata_acpi',
+    ],
+  },
+  { why: 'NVMe disks', names: ['nvme', 'vmd'] },
+  {
+    why: 'SAS and RAID controllers: Broadcom and Avago, HPE, Adaptec and Microchip, Areca, Marvell',
+    names: [
+      'megaraid_sas',
+      'mpt3sas',
+      'mptsas',
+      'mptspi',
+      'mpi3mr',
+      'hpsa',
+      'smartpqi',
+      'aacraid',
+      'arcmsr',
+      'mvsas',
+    ],
+  },
+  {
+    why: 'SAS and RAID controllers, less common',
+    names: ['3w-9xxx', '3w-sas', 'isci', 'pm80xx', 'hptiop', 'mvumi', 'esas2r', 'cciss'],
+  },
+  {
+    why: 'Fibre Channel and converged adapters',
+    names: ['lpfc', 'qla2xxx', 'bfa', 'fnic', 'csiostor', 'qedf', 'qedi', 'bnx2i', 'bnx2fc'],
+  },
+  {
+    why: 'disks of virtual machines',
+    names: [
+      'virtio_blk',
+      'virtio_scsi',
+      'virtio_mmio',
+      'vmw_pvscsi',
+      'hv_storvsc',
+      'xen-blkfront',
+      'sym53c8xx',
+    ],
+  },
+  {
+    why: 'disks that show up late: behind SAS, USB, card readers',
+    names: ['sd_mod', 'sg', 'usb_storage', 'uas', 'mmc_block'],
+    always: true,
+  },
+  { why: 'CDs (virtual media)', names: ['sr_mod', 'cdrom', 'isofs'] },
+  {
+    why: 'USB and card controllers',
+    names: ['xhci_pci', 'ehci_pci', 'uhci_hcd', 'ohci_pci', 'sdhci_pci', 'sdhci_acpi'],
+  },
+  { why: 'keyboard of a console', names: ['usbhid', 'hid_generic', 'atkbd', 'i8042'] },
+  {
+    why: 'file systems of deployed disks',
+    names: ['vfat', 'nls_cp437', 'nls_ascii', 'nls_iso8859_1', 'nls_utf8', 'ext4', 'xfs', 'btrfs'],
+  },
+  { why: 'EFI variables: the boot entry of the written disk', names: ['efivarfs'] },
+  {
+    why: 'software RAID, LVM and encryption on disks that are taken over',
+    names: [
+      'raid0',
+      'raid1',
+      'raid10',
+      'raid456',
+      'linear',
+      'dm_mod',
+      'dm_mirror',
+      'dm_snapshot',
+      'dm_thin_pool',
+      'dm_crypt',
+    ],
+  },
+  { why: 'the BMC from within', names: ['ipmi_si', 'ipmi_devintf', 'ipmi_ssif', 'acpi_ipmi'] },
+  {
+    why: 'facts of the machine',
+    names: ['msr', 'coretemp', 'k10temp', 'ses', 'qemu_fw_cfg', 'virtio_rng', 'virtio_balloon'],
+  },
+];
