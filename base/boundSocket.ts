@@ -1,11 +1,8 @@
 import { getSystemErrorName } from 'node:util';
 import koffi from 'koffi';
 
-const libc = koffi.load('libc.so.6');
-const socket = libc.func('int socket(int domain, int type, int protocol)');
-const setsockopt = libc.func('int setsockopt(int fd, int level, int name, const void *value, uint32_t length)');
-const bind = libc.func('int bind(int fd, const void *address, uint32_t length)');
-const close = libc.func('int close(int fd)');
+/** Opened at the first call, so that importing this file costs nothing where no socket is bound. */
+let library: ReturnType<typeof openLibrary> | undefined;
 
 /** Values of Linux on every architecture that we run on (asm-generic/socket.h). */
 const linux = {
@@ -26,13 +23,15 @@ const linux = {
  * @throws Error with a system `code`, e.g. ENODEV, EADDRINUSE, EACCES
  */
 export function openInterfaceSocket(interfaceName: string, port: number): number {
+  library ??= openLibrary();
+  const { bind, close, setsockopt, socket } = library;
   const fd = checked(
     'socket',
     socket(linux.AF_INET, linux.SOCK_DGRAM | linux.SOCK_NONBLOCK | linux.SOCK_CLOEXEC, 0),
   );
   try {
-    setFlag(fd, linux.SO_REUSEADDR);
-    setFlag(fd, linux.SO_BROADCAST);
+    for (const name of [linux.SO_REUSEADDR, linux.SO_BROADCAST])
+      checked('setsockopt', setsockopt(fd, linux.SOL_SOCKET, name, Buffer.from([1, 0, 0, 0]), 4));
     const device = Buffer.from(`${interfaceName}\0`);
     checked(
       `bind to ${interfaceName}`,
@@ -46,8 +45,14 @@ export function openInterfaceSocket(interfaceName: string, port: number): number
   return fd;
 }
 
-function setFlag(fd: number, name: number): void {
-  checked('setsockopt', setsockopt(fd, linux.SOL_SOCKET, name, Buffer.from([1, 0, 0, 0]), 4));
+function openLibrary() {
+  const libc = koffi.load('libc.so.6');
+  return {
+    socket: libc.func('int socket(int domain, int type, int protocol)'),
+    setsockopt: libc.func('int setsockopt(int fd, int level, int name, const void *value, uint32_t length)'),
+    bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
+    close: libc.func('int close(int fd)'),
+  };
 }
 
 /** struct sockaddr_in of 0.0.0.0; the port alone is in network order. */

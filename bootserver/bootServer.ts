@@ -1,10 +1,19 @@
-import type { Clock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import type { Closable } from '#base/shutdown.ts';
+import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { Sqlite } from '#base/sqlite.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { Boots } from './boots.ts';
+import { LeaseTable } from './dhcp/leases.ts';
+import type { Reservation } from './dhcp/network.ts';
+import { startDhcpServer } from './dhcp/server.ts';
 import type { ImageReader } from './http/imageReader.ts';
+import { bootRoutes } from './http/routes.ts';
+import { startBootHttp } from './http/server.ts';
+import { loadBinaries } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
+import { transferLimits } from './tftp/limits.ts';
+import { startTftpServer } from './tftp/server.ts';
+import type { TransferReport } from './tftp/session.ts';
 
 /** The provisioning interface, and what its machines are told about the network. */
 export interface BootInterface {
@@ -16,12 +25,6 @@ export interface BootInterface {
   router?: string;
   dns?: string[];
   leaseSeconds: number;
-}
-
-/** What the site knows of a machine by its MAC. */
-export interface Reservation {
-  address?: string;
-  hostname?: string;
 }
 
 export interface BootServerOptions {
@@ -59,7 +62,79 @@ export interface BootServer extends Closable {
 /**
  * Serves DHCP, TFTP and the boot scripts and images over HTTP on one interface. All sockets are bound when it resolves;
  * when one cannot be bound, the others are closed again.
+ * @throws Error with a system `code` when a port cannot be had, RailheadError INVALID_CONFIG when no iPXE binary is there
  */
 export async function startBootServer(options: BootServerOptions): Promise<BootServer> {
-  throw new RailheadError('UNSUPPORTED', `the boot server on ${options.interface.name} is not built yet`);
+  const { log, clock = systemClock } = options;
+  const files = await loadBinaries(options.ipxeDirectory);
+  const boots = new Boots(options.timeline, clock);
+  const leases = new LeaseTable(options.database);
+  const started: Closable[] = [];
+  try {
+    const http = await startBootHttp({
+      address: options.interface.address,
+      port: options.httpPort ?? 8080,
+      routes: (httpUrl) => bootRoutes({ ...options, httpUrl, files, boots, leases }),
+      log,
+    });
+    started.push(http);
+    started.push(await startTftp(options, files, boots, leases, clock));
+    started.push(await startDhcp(options, http.url, boots, leases, clock));
+    return { httpUrl: http.url, close: () => closeAll(started) };
+  } catch (error) {
+    await closeAll(started);
+    throw error;
+  }
+}
+
+async function startTftp(
+  options: BootServerOptions,
+  files: ReadonlyMap<string, Buffer>,
+  boots: Boots,
+  leases: LeaseTable,
+  clock: Clock,
+): Promise<Closable> {
+  return startTftpServer({
+    address: options.interface.address,
+    port: options.tftpPort ?? 69,
+    ...(options.sockets?.tftp !== undefined && { fd: options.sockets.tftp }),
+    files,
+    limits: await transferLimits(options.interface.name),
+    report: (transfer) => reportTransfer(transfer, boots, leases, options.log),
+    log: options.log,
+    clock,
+  });
+}
+
+function startDhcp(
+  options: BootServerOptions,
+  httpUrl: string,
+  boots: Boots,
+  leases: LeaseTable,
+  clock: Clock,
+): Promise<Closable> {
+  return startDhcpServer({
+    interfaceName: options.interface.name,
+    port: options.dhcpPort ?? 67,
+    ...(options.sockets?.dhcp !== undefined && { fd: options.sockets.dhcp }),
+    network: { ...options.interface, httpUrl, machineUrl: options.machineUrl },
+    reservations: { reservation: options.reservations, isReserved: options.isReserved },
+    leases,
+    boots,
+    log: options.log,
+    clock,
+  });
+}
+
+/** A finished download of a loader is a step of the machine's boot; a probe of its size is none. */
+function reportTransfer(transfer: TransferReport, boots: Boots, leases: LeaseTable, log: Log): void {
+  if (transfer.outcome === 'probed') {
+    log.debug(transfer, 'TFTP size probe');
+    return;
+  }
+  log[transfer.outcome === 'complete' ? 'info' : 'warn'](transfer, `TFTP ${transfer.outcome}`);
+  const mac = leases.macAt(transfer.client);
+  if (mac === undefined) return;
+  boots.note(mac, 'boot.tftp', `${transfer.file} ${transfer.outcome}, ${transfer.bytes} bytes`);
+  if (transfer.outcome === 'complete') boots.loaderGiven(mac);
 }

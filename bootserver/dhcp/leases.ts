@@ -55,6 +55,11 @@ export class LeaseTable implements LeaseView {
     return this.#byAddress.get(address);
   }
 
+  /** The Ethernet address of the client that has this address; undefined when nobody has it, or no Ethernet client. */
+  macAt(address: string): string | undefined {
+    return /^1\/(.{17})$/.exec(this.#byAddress.get(address)?.key ?? '')?.[1];
+  }
+
   apply(change: LeaseChange): void {
     if ('free' in change) this.#free(change.free);
     else this.#set(change.set);

@@ -42,7 +42,7 @@ export class RetransmissionTimer {
   }
 
   /** Counts a time-out; false when the client is to be given up. */
-  expired(_now: number): boolean {
+  expired(): boolean {
     this.#tries += 1;
     return this.#tries <= tries;
   }

@@ -67,8 +67,8 @@ export class Transfer {
     return block === this.#acked ? this.#repeated(now) : this.#advance(block, now);
   }
 
-  timedOut(now: number): Step {
-    if (!this.#timer.expired(now)) return this.#giveUp();
+  timedOut(): Step {
+    if (!this.#timer.expired()) return this.#giveUp();
     this.#rewoundTo = -1;
     return this.#begun ? this.#resend() : running([this.#optionAck()]);
   }

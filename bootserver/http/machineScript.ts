@@ -1,0 +1,80 @@
+import { canonicalMac } from '#contract/bootEntry.ts';
+import { diskScript } from '#ipxe/diskScript.ts';
+import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
+import { canonicalUuid } from '../dhcp/machineUuid.ts';
+import type { BootDecision, MachineFacts } from '../machine.ts';
+import { type Answer, errorAnswer, scriptAnswer } from './answer.ts';
+import type { BootRequest } from './request.ts';
+
+export interface MachineScriptContext {
+  httpUrl: string;
+  machineUrl: string;
+  /** The machine asks for its script: the id of its boot. */
+  scriptGiven(mac: string): string;
+  decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
+  note(machine: MachineFacts, decision: BootDecision): void;
+}
+
+/** `/ipxe?mac=…&uuid=…`: what one machine is to boot now. */
+export async function machineScriptRoute(
+  request: BootRequest,
+  context: MachineScriptContext,
+): Promise<Answer | undefined> {
+  if (request.path !== '/ipxe') return undefined;
+  const mac = canonicalMac(request.query.get('mac') ?? '');
+  if (mac === undefined)
+    return errorAnswer({
+      code: 'INVALID_INPUT',
+      message: 'mac: must be the hardware address of the interface that booted',
+      details: { path: 'mac' },
+    });
+  const architecture = buildArchitectures[request.query.get('buildarch') ?? ''];
+  if (architecture === undefined) return scriptAnswer(diskScript(firmwareOf(request)));
+  const machine = machineFacts(mac, architecture, request, context.scriptGiven(mac));
+  const decision = await context.decide(machine);
+  context.note(machine, decision);
+  return scriptAnswer(script(machine, decision, context));
+}
+
+/** iPXE's `buildarch`. Its BIOS builds are 32-bit programs: every machine that we serve can run 64 bits. */
+const buildArchitectures: Readonly<Record<string, MachineFacts['architecture']>> = {
+  i386: 'x86_64',
+  x86_64: 'x86_64',
+  arm64: 'aarch64',
+};
+
+function firmwareOf({ query }: BootRequest): MachineFacts['firmware'] {
+  return query.get('platform') === 'pcbios' ? 'bios' : 'uefi';
+}
+
+function machineFacts(
+  mac: string,
+  architecture: MachineFacts['architecture'],
+  request: BootRequest,
+  bootId: string,
+): MachineFacts {
+  const { query, from } = request;
+  const uuid = canonicalUuid(query.get('uuid') ?? '');
+  const serial = query.get('serial')?.slice(0, 128);
+  return {
+    mac,
+    ...(uuid !== undefined && { uuid }),
+    ...(serial && { serial }),
+    architecture,
+    firmware: firmwareOf(request),
+    address: from,
+    bootId,
+  };
+}
+
+function script(machine: MachineFacts, decision: BootDecision, context: MachineScriptContext): string {
+  const { firmware, mac } = machine;
+  if (decision.kind === 'disk') return diskScript(firmware);
+  const kernelArguments = [
+    ...decision.kernelArguments,
+    `railhead.site=${context.machineUrl}`,
+    `railhead.token=${decision.token}`,
+    `railhead.mac=${mac}`,
+  ];
+  return ramdiskScript({ firmware, httpUrl: context.httpUrl, digest: decision.digest, kernelArguments });
+}
