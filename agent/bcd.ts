@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Closable } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import type { JoinOptions } from './join/join.ts';
@@ -66,7 +67,7 @@ async function join(options: JoinOptions): Promise<void> {
   process.stdout.write(`joined ${options.server} as ${identity.role} ${identity.nodeId}\n`);
 }
 
-async function runUntilStopped(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+async function runUntilStopped(start: () => Promise<Closable>): Promise<void> {
   const { stopSignal } = await import('#base/shutdown.ts');
   const stopped = stopSignal();
   const running = await start();

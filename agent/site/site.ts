@@ -1,9 +1,149 @@
-import { RailheadError } from '#contract/errors.ts';
-import type { SiteConfig } from './config.ts';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { publicKeyFromJwk } from '#base/jws.ts';
+import { type Log, openLog } from '#base/log.ts';
+import { type Closable, closeAll } from '#base/shutdown.ts';
+import { version } from '#base/version.ts';
+import { type BootServer, startBootServer } from '#bootserver/bootServer.ts';
+import { type ImageCache, openCache } from '#cache/imageCache.ts';
+import { durationMs } from '#contract/durations.ts';
+import { readIdentity } from '../join/identity.ts';
+import { openAdminListener, openLocalSocket } from './admin/listener.ts';
+import { bootTurns } from './bootTurns.ts';
+import { type SiteConfig, sizeBytes } from './config.ts';
+import { connectCentre } from './link/centreClient.ts';
+import { startLink } from './link/link.ts';
+import { createProgressBox } from './link/progress.ts';
+import { listenFds } from './listenFds.ts';
+import { openMachineListener } from './machines/listener.ts';
+import { createPresence } from './machines/presence.ts';
+import { createBmcs } from './operations/bmcs.ts';
+import { startExecutor } from './operations/executor.ts';
+import { startPruning } from './store/pruning.ts';
+import { openState, type SiteState } from './store/state.ts';
+import { createWake } from './wake.ts';
 
-export async function startSite(
+/**
+ * Starts the site agent: state, cache, boot server, the three doors, the site's own operations, the link to the centre. Closing ends them in
+ * reverse; when one cannot start, those before it are closed again.
+ * @throws RailheadError INVALID_STATE when the site has not joined, CONFLICT when another agent runs here
+ */
+export async function startSite(config: SiteConfig, environment: NodeJS.ProcessEnv): Promise<Closable> {
+  const started: Closable[] = [];
+  try {
+    await startParts(config, environment, (part) => {
+      started.push(part);
+      return part;
+    });
+  } catch (error) {
+    await closeAll(started).catch(() => {});
+    throw error;
+  }
+  return { close: () => closeAll(started) };
+}
+
+type Keep = <Part extends Closable>(part: Part) => Part;
+
+async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, keep: Keep): Promise<void> {
+  const log = openLog('bcd', config.logLevel);
+  log.info({ version, config }, 'site agent starts');
+  const identity = await readIdentity(config.stateDirectory, 'site');
+  const siteId = identity.nodeId;
+  const state = keep(await openState(config.stateDirectory));
+  keep(startPruning(state));
+  const cache = keep(await openSiteCache(config, log));
+  cache.desire(state.spec.current()?.cacheImages ?? []);
+
+  const machines = createWake();
+  const news = createWake();
+  const progress = keep(createProgressBox(news.wake));
+  const bootServer = keep(
+    await openBootServer(config, environment, { state, cache, log, onEvent: news.wake }),
+  );
+  const imagesUrl = `${bootServer.httpUrl}/images`;
+  const presence = createPresence();
+  const parts = { siteId, imagesUrl, state, presence, progress, machines, news, log };
+  keep(await openMachineListener(machineListen(config), identity, parts));
+  keep(await openAdminListener(config.admin.listen, { siteId, state, cache, log }));
+  keep(await openLocalSocket(localSocket(config), { siteId, state, cache, log }));
+
+  const bmcs = keep(createBmcs({ pins: state.bmcPins, secrets: secretPlaces(config, environment), log }));
+  const signingKey = publicKeyFromJwk(identity.signingKey);
+  const executor = keep(startExecutor({ siteId, signingKey, state, cache, bmcs, onResult: news.wake, log }));
+  const client = connectCentre(config.central.url ?? identity.server, identity);
+  keep(startLink({ siteId, client, state, cache, executor, progress, machines, news, log }));
+  log.info({ siteId, machines: machineListen(config), boot: bootServer.httpUrl }, 'site agent is ready');
+}
+
+async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> {
+  const {
+    directory = path.join(config.stateDirectory, 'images'),
+    quota,
+    sourceCaFile,
+    parallelPulls,
+  } = config.cache;
+  const sourceCa = sourceCaFile === undefined ? {} : { sourceCa: await readFile(sourceCaFile, 'utf8') };
+  return openCache({ directory, quotaBytes: sizeBytes(quota), parallelPulls, ...sourceCa, log });
+}
+
+interface BootParts {
+  state: SiteState;
+  cache: ImageCache;
+  log: Log;
+  onEvent(): void;
+}
+
+function openBootServer(
   config: SiteConfig,
-  _environment: NodeJS.ProcessEnv,
-): Promise<{ close(): Promise<void> }> {
-  throw new RailheadError('UNSUPPORTED', `the site agent in ${config.stateDirectory} is not built yet`);
+  environment: NodeJS.ProcessEnv,
+  { state, cache, log, onEvent }: BootParts,
+): Promise<BootServer> {
+  const {
+    interface: name,
+    address,
+    prefixLength,
+    poolStart,
+    poolEnd,
+    router = address,
+    dns,
+    leaseTime,
+  } = config.provisioning;
+  const { httpPort, dhcpPort, tftpPort, ipxeDirectory, consoles } = config.boot;
+  const leaseSeconds = durationMs(leaseTime) / 1000;
+  const pool = { first: poolStart, last: poolEnd };
+  return startBootServer({
+    interface: { name, address, prefixLength, pool, router, dns: [...dns], leaseSeconds },
+    ...bootTurns({ state, consoles, onEvent }),
+    images: cache,
+    ipxeDirectory,
+    machineUrl: `https://${machineListen(config)}`,
+    database: state.database,
+    log,
+    httpPort,
+    dhcpPort,
+    tftpPort,
+    sockets: bootSockets(environment),
+  });
+}
+
+/** What systemd has bound for the boot server, by the names in `bcd-dhcp.socket` and `bcd-tftp.socket`. */
+function bootSockets(environment: NodeJS.ProcessEnv): { dhcp?: number; tftp?: number } {
+  const passed = listenFds(environment);
+  const [dhcp, tftp] = [passed.get('dhcp'), passed.get('tftp')];
+  return { ...(dhcp === undefined ? {} : { dhcp }), ...(tftp === undefined ? {} : { tftp }) };
+}
+
+function machineListen({ machine, provisioning }: SiteConfig): string {
+  return machine.listen ?? `${provisioning.address}:8443`;
+}
+
+function localSocket({ admin, stateDirectory }: SiteConfig): string {
+  return admin.socket ?? path.join(stateDirectory, 'bcd.sock');
+}
+
+function secretPlaces({ secrets }: SiteConfig, { CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv) {
+  const { directory } = secrets;
+  return CREDENTIALS_DIRECTORY === undefined
+    ? { directory }
+    : { directory, credentialsDirectory: CREDENTIALS_DIRECTORY };
 }

@@ -19,6 +19,8 @@ export interface Events {
   timeline(mac: string, limit: number): SiteEvent[];
   /** Every MAC that was seen, with the time of its newest event (milliseconds). */
   machines(): { mac: string; lastSeen: number }[];
+  /** Whether an event of this type is kept for the MAC. */
+  knows(mac: string, type: SiteEvent['type']): boolean;
   /** Whether a machine of these MACs was seen to network-boot after `since` (milliseconds). */
   bootedSince(macs: readonly string[], since: number): boolean;
   /** Forgets events that were told and are older than `before` (milliseconds). */
@@ -45,6 +47,7 @@ export function openEvents(database: Sqlite, now: () => number): Events {
     `SELECT count(*) AS found FROM events JOIN json_each(?) ON mac = value
      WHERE at > ? AND document ->> 'type' = 'boot.dhcp'`,
   );
+  const knows = database.prepare("SELECT 1 FROM events WHERE mac = ? AND document ->> 'type' = ? LIMIT 1");
   const prune = database.prepare('DELETE FROM events WHERE taken = 1 AND at < ?');
   return {
     add: (happening) => {
@@ -60,6 +63,7 @@ export function openEvents(database: Sqlite, now: () => number): Events {
     timeline: (mac, limit) => timeline.all(mac, limit).map(parsed).reverse(),
     machines: () => machines.all(),
     bootedSince: (macs, since) => (booted.get(JSON.stringify(macs), since)?.found ?? 0) > 0,
+    knows: (mac, type) => knows.get(mac, type) !== undefined,
     prune: (before) => void prune.run(before),
   };
 }

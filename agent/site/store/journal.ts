@@ -27,6 +27,8 @@ export interface Journal {
   /** Results that the centre has not taken, oldest first. */
   results(limit: number): OperationResult[];
   taken(results: readonly OperationResult[]): void;
+  /** How many results the centre has not taken. */
+  untold(): number;
   /** Forgets operations that ended, were told and expired before `before` (milliseconds). */
   prune(before: number): void;
 }
@@ -61,6 +63,9 @@ export function openJournal(database: Sqlite): Journal {
   const results = database.prepare<[number], { result: string }>(
     "SELECT result FROM operations WHERE state = 'finished' AND result_taken = 0 ORDER BY sequence LIMIT ?",
   );
+  const untold = database.prepare<[], { count: number }>(
+    "SELECT count(*) AS count FROM operations WHERE state = 'finished' AND result_taken = 0",
+  );
   const take = database.prepare('UPDATE operations SET result_taken = 1 WHERE operation_id = ?');
   const prune = database.prepare(
     "DELETE FROM operations WHERE state = 'finished' AND result_taken = 1 AND finished_at < ? AND expires_at < ?",
@@ -91,6 +96,7 @@ export function openJournal(database: Sqlite): Journal {
     taken: database.transaction((told: readonly OperationResult[]) => {
       for (const { operationId } of told) take.run(operationId);
     }),
+    untold: () => untold.get()?.count ?? 0,
     prune: (before) => void prune.run(before, before),
   };
 }

@@ -8,6 +8,8 @@ export interface SpecStore {
   current(): SiteSpec | undefined;
   node(nodeId: string): SiteNode | undefined;
   nodeByMac(mac: string): SiteNode | undefined;
+  /** Whether some node has this address reserved. */
+  isReserved(address: string): boolean;
   replace(spec: SiteSpec): void;
 }
 
@@ -21,6 +23,7 @@ export function openSpec(database: Sqlite): SpecStore {
     current: () => current,
     node: (nodeId) => current?.nodes.find((node) => node.nodeId === nodeId),
     nodeByMac: (mac) => byMac.get(mac),
+    isReserved: (address) => current?.nodes.some((node) => node.address === address) ?? false,
     replace: (spec) => {
       write.run(JSON.stringify(spec));
       current = spec;

@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
+import { canonicalMac } from '#contract/bootEntry.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
 import { type Events, openEvents } from './events.ts';
 import { type Journal, openJournal } from './journal.ts';
+import { lockDirectory } from './lock.ts';
 import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { openSpec, type SpecStore } from './spec.ts';
@@ -20,13 +22,17 @@ export interface SiteState {
   sessions: Sessions;
   events: Events;
   bmcPins: BmcPins;
+  /** The MAC that holds a lease of `address`, whatever its time: the boot server's table, read only. */
+  leasedTo(address: string): string | undefined;
   /** Runs `change` as one transaction: all of it is kept or nothing. */
   atomically<Result>(change: () => Result): Result;
   close(): void;
 }
 
+/** @throws RailheadError CONFLICT when another agent has the directory open */
 export async function openState(stateDirectory: string, now: () => number = Date.now): Promise<SiteState> {
   await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(stateDirectory);
   const database = openSqlite(path.join(stateDirectory, 'state.db'), migrations);
   return {
     database,
@@ -37,7 +43,23 @@ export async function openState(stateDirectory: string, now: () => number = Date
     sessions: openSessions(database),
     events: openEvents(database, now),
     bmcPins: openBmcPins(database),
+    leasedTo: (address) => leasedTo(database, address),
     atomically: (change) => database.transaction(change).immediate(),
-    close: () => void database.close(),
+    close: () => {
+      database.close();
+      lock.close();
+    },
   };
+}
+
+/** The boot server writes this table; before its first start there is none, and so no lease. */
+function leasedTo(database: Sqlite, address: string): string | undefined {
+  const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'dhcp_lease'").get();
+  if (exists === undefined) return undefined;
+  const row = database
+    .prepare<[string], { client: string }>(
+      "SELECT client FROM dhcp_lease WHERE address = ? AND state = 'bound'",
+    )
+    .get(address);
+  return canonicalMac(row?.client.split('/')[1] ?? '');
 }

@@ -1,0 +1,28 @@
+import { version } from '#base/version.ts';
+import type { AdminParts } from './routes.ts';
+
+/** The figures of a site in Prometheus' text format, version 0.0.4. */
+export function metrics({ state, cache, siteId }: AdminParts): string {
+  const { journal, entries } = state;
+  const images = Map.groupBy(cache.inventory().images, (image) => image.state);
+  const rows = [
+    family('bcd_info', 'What runs here.', [[`{site="${siteId}",version="${version}"}`, 1]]),
+    family('bcd_operations_open', 'Operations that have not ended, by who carries them out.', [
+      ['{target="site"}', journal.open('site').length],
+      ['{target="ramdisk"}', journal.open('ramdisk').length],
+    ]),
+    family('bcd_results_untold', 'Results that the centre has not taken.', [['', journal.untold()]]),
+    family('bcd_boot_entries', 'Machines that boot a ramdisk next.', [['', entries.all().length]]),
+    family(
+      'bcd_images',
+      'Images of the cache, by state.',
+      [...images].map(([name, rows]) => [`{state="${name}"}`, rows.length]),
+    ),
+  ];
+  return rows.join('');
+}
+
+function family(name: string, help: string, samples: [labels: string, value: number][]): string {
+  const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
+}

@@ -1,0 +1,83 @@
+import type { Log } from '#base/log.ts';
+import { version } from '#base/version.ts';
+import type { ImageCache } from '#cache/imageCache.ts';
+import { canonicalMac } from '#contract/bootEntry.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { createDoor, type Door } from '../http/door.ts';
+import type { SiteState } from '../store/state.ts';
+import { metrics } from './metrics.ts';
+
+export interface AdminParts {
+  siteId: string;
+  state: SiteState;
+  cache: Pick<ImageCache, 'inventory'>;
+  log: Log;
+}
+
+const timelineLength = 500;
+
+/** The routes for operators, the same on the admin listener and on the local socket. All of them only read. */
+export function createAdminDoor(parts: AdminParts): Door {
+  const door = createDoor({ log: parts.log });
+  door.get('/healthz', async () => ({ status: 'ok', siteId: parts.siteId, version }));
+  door.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4').send(metrics(parts)),
+  );
+  door.get('/v1/status', async () => status(parts));
+  door.get('/v1/machines', async () => ({ machines: machines(parts) }));
+  door.get<{ Params: { mac: string } }>('/v1/machines/:mac', async ({ params }) =>
+    machine(params.mac, parts),
+  );
+  door.get('/v1/inventory/images', async (request, reply) => {
+    const { etag, images } = parts.cache.inventory();
+    const quoted = `"${etag.replaceAll('"', '')}"`;
+    reply.header('etag', quoted);
+    return request.headers['if-none-match'] === quoted ? reply.code(304).send() : { images };
+  });
+  return door;
+}
+
+function status({ siteId, state }: AdminParts) {
+  const open = [...state.journal.open('site'), ...state.journal.open('ramdisk')];
+  return {
+    siteId,
+    version,
+    generation: state.spec.generation(),
+    operations: open.map(({ operation: { operationId, nodeId, action, expiresAt }, startedAt }) => ({
+      operationId,
+      nodeId,
+      action,
+      expiresAt,
+      state: startedAt === undefined ? 'received' : 'started',
+    })),
+    resultsUntold: state.journal.untold(),
+    bootEntries: state.entries.all(),
+  };
+}
+
+/** Every machine that was seen or named, with its node. */
+function machines({ state }: AdminParts) {
+  const seen = new Map(state.events.machines().map(({ mac, lastSeen }) => [mac, lastSeen]));
+  const named = state.spec.current()?.nodes.flatMap((node) => node.macs) ?? [];
+  return [...new Set([...seen.keys(), ...named])].sort().map((mac) => ({
+    mac,
+    ...nodeOf(mac, state),
+    ...lastSeen(seen.get(mac)),
+  }));
+}
+
+function machine(text: string, { state }: AdminParts) {
+  const mac = canonicalMac(text);
+  if (mac === undefined)
+    throw new RailheadError('INVALID_INPUT', `${text} is no hardware address`, { path: 'mac' });
+  return { mac, ...nodeOf(mac, state), timeline: state.events.timeline(mac, timelineLength) };
+}
+
+function nodeOf(mac: string, state: SiteState): { nodeId?: string } {
+  const nodeId = state.spec.nodeByMac(mac)?.nodeId;
+  return nodeId === undefined ? {} : { nodeId };
+}
+
+function lastSeen(at: number | undefined): { lastSeen?: string } {
+  return at === undefined ? {} : { lastSeen: new Date(at).toISOString() };
+}

@@ -1,0 +1,76 @@
+import type { BootServerOptions } from '#bootserver/bootServer.ts';
+import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
+import { decideBoot } from './decide.ts';
+import type { Happening } from './store/events.ts';
+import type { SiteState } from './store/state.ts';
+
+export interface BootTurnParts {
+  state: SiteState;
+  /** Kernel consoles of the ramdisk. */
+  consoles: readonly string[];
+  /** Called when there is an event for the centre. */
+  onEvent(): void;
+}
+
+/** What the boot server asks the site: who is this, what does it boot, and here is what happened. */
+export function bootTurns(
+  parts: BootTurnParts,
+): Pick<BootServerOptions, 'decide' | 'reservations' | 'isReserved' | 'timeline'> {
+  const { state } = parts;
+  return {
+    reservations: (mac) => {
+      const node = state.spec.nodeByMac(mac);
+      if (node === undefined) return undefined;
+      const { address, hostname } = node;
+      return {
+        ...(address === undefined ? {} : { address }),
+        ...(hostname === undefined ? {} : { hostname }),
+      };
+    },
+    isReserved: (address) => state.spec.isReserved(address),
+    decide: (machine) => decide(machine, parts),
+    timeline: (event) => tell(withNode(event, state), parts),
+  };
+}
+
+function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
+  const { state, consoles } = parts;
+  const { mac, bootId, address } = machine;
+  const turn = decideBoot(machine, state.entries.byMac(mac, Date.now()));
+  discover(machine, parts);
+  if (turn.kind === 'disk') {
+    if (turn.alarm) tell(withNode({ type: 'machine.alarm', text: turn.why, mac, bootId }, state), parts);
+    return { kind: 'disk' };
+  }
+  const { entryId, nodeId, expiresAt } = turn.entry;
+  const token = state.tokens.mint({
+    mac,
+    entryId,
+    nodeId,
+    address,
+    bootId,
+    expiresAt: Date.parse(expiresAt),
+  });
+  const kernelArguments = consoles.map((console) => `console=${console}`);
+  return { kind: 'ramdisk', digest: turn.digest, token, kernelArguments };
+}
+
+/** A machine that nobody has named is told to the centre once. */
+function discover({ mac, uuid, bootId }: MachineFacts, parts: BootTurnParts): void {
+  const { state } = parts;
+  if (state.spec.nodeByMac(mac) !== undefined || state.events.knows(mac, 'machine.discovered')) return;
+  tell({ type: 'machine.discovered', mac, bootId, ...(uuid === undefined ? {} : { uuid }) }, parts);
+}
+
+function withNode<Event extends BootEvent | Happening>(
+  event: Event,
+  state: SiteState,
+): Event & { nodeId?: string } {
+  const nodeId = state.spec.nodeByMac(event.mac ?? '')?.nodeId;
+  return nodeId === undefined ? event : { ...event, nodeId };
+}
+
+function tell(happening: Happening, { state, onEvent }: BootTurnParts): void {
+  state.events.add(happening);
+  onEvent();
+}

@@ -1,0 +1,36 @@
+import type { MachineFacts } from '#bootserver/machine.ts';
+import type { BootEntry } from '#contract/bootEntry.ts';
+
+/** What a machine is to boot, and in words for its timeline why. */
+export type Turn =
+  | { kind: 'disk'; why: string; alarm?: true }
+  | { kind: 'ramdisk'; digest: string; entry: BootEntry };
+
+/** Decides one script fetch: the machine's boot entry, if it is for this machine and has an image for its architecture. */
+export function decideBoot(machine: MachineFacts, entry: BootEntry | undefined): Turn {
+  if (entry === undefined) return { kind: 'disk', why: 'no boot entry' };
+  if (!sameMachine(entry.uuid, machine.uuid)) {
+    const why = `the boot entry is for the machine with UUID ${entry.uuid}, this one says ${machine.uuid}`;
+    return { kind: 'disk', why, alarm: true };
+  }
+  const digest = entry.ramdisk.digests[machine.architecture];
+  if (digest === undefined)
+    return { kind: 'disk', why: `${entry.ramdisk.ref} has no image for ${machine.architecture}` };
+  return { kind: 'ramdisk', digest, entry };
+}
+
+/** An UUID that either side lacks proves nothing; firmware writes its first three fields in either byte order. */
+function sameMachine(expected: string | undefined, found: string | undefined): boolean {
+  if (expected === undefined || found === undefined) return true;
+  const [known, told] = [expected.toLowerCase(), found.toLowerCase()];
+  return known === told || known === swapped(told);
+}
+
+function swapped(uuid: string): string {
+  const [first = '', second = '', third = '', ...rest] = uuid.split('-');
+  return [first, second, third].map(reversedBytes).concat(rest).join('-');
+}
+
+function reversedBytes(hex: string): string {
+  return (hex.match(/../g) ?? []).reverse().join('');
+}

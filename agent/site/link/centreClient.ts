@@ -1,0 +1,67 @@
+import { Agent, request } from 'undici';
+import { type AgentPoll, AgentPollAnswer, type AgentReport } from '#contract/agentWire.ts';
+import { type ErrorCode, errorStatus, fromWireError, RailheadError } from '#contract/errors.ts';
+import { validate } from '#contract/validate.ts';
+import type { Identity } from '../../join/identity.ts';
+
+/** The centre's agent door, over mutual TLS. */
+export interface CentreClient {
+  /** Answers when there is news, at the latest after `waitSeconds`. */
+  poll(message: AgentPoll, signal: AbortSignal): Promise<AgentPollAnswer>;
+  /** Resolves once the centre has taken the report. */
+  report(message: AgentReport, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A client in the name of `identity`. Nothing is sent before the first call. */
+export function connectCentre(url: string, identity: Identity): CentreClient {
+  const dispatcher = new Agent({
+    connections: 2,
+    pipelining: 1,
+    connect: { ca: identity.ca, cert: identity.certificate, key: identity.privateKey, timeout: 10_000 },
+  });
+  const post = (path: string, message: object, timeoutMs: number, signal: AbortSignal) =>
+    exchange(`${url}${path}`, { message, timeoutMs, signal, dispatcher });
+  return {
+    poll: async (message, signal) =>
+      validate(
+        AgentPollAnswer,
+        await post('/v1/agent/poll', message, (message.waitSeconds + 15) * 1000, signal),
+        'DRIVER_ERROR',
+      ),
+    report: async (message, signal) => void (await post('/v1/agent/report', message, 30_000, signal)),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+interface Exchange {
+  message: object;
+  timeoutMs: number;
+  signal: AbortSignal;
+  dispatcher: Agent;
+}
+
+async function exchange(url: string, { message, timeoutMs, signal, dispatcher }: Exchange): Promise<unknown> {
+  const answer = await request(url, {
+    dispatcher,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(message),
+    headersTimeout: timeoutMs,
+    bodyTimeout: 30_000,
+    signal,
+  });
+  const body: unknown = await answer.body.json().catch(() => undefined);
+  if (answer.statusCode === 200) return body;
+  throw refusal(answer.statusCode, body);
+}
+
+function refusal(status: number, body: unknown): RailheadError {
+  const error = (body as { error?: { code?: ErrorCode; message?: string } } | undefined)?.error;
+  if (error?.code !== undefined && error.code in errorStatus)
+    return fromWireError({ message: '', ...error, code: error.code });
+  return new RailheadError('UNAVAILABLE', `the centre answered with status ${status}`, {
+    reason: 'status',
+    status,
+  });
+}

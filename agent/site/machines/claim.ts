@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
+import { type ErrorCode, RailheadError } from '#contract/errors.ts';
+import type { RamdiskJoin } from '#contract/join.ts';
+import type { BootToken } from '../store/bootTokens.ts';
+
+/** What to do with a join message. */
+export type ClaimDecision =
+  | { kind: 'accept' }
+  | { kind: 'refuse'; code: ErrorCode; reason: string; message: string }
+  /** Two machines hold one token: both are turned away, and an operator is told. */
+  | { kind: 'contest' };
+
+/**
+ * Who may join with a boot token: the first that shows it, and that same agent again (its keys tell). `claimedBy` is the
+ * claimant's thumbprint, `entryId` the boot entry that the token's MAC has now.
+ */
+export function decideClaim(
+  token: BootToken | undefined,
+  claim: { mac: string; claimedBy: string; entryId: string | undefined; now: number },
+): ClaimDecision {
+  if (token === undefined)
+    return refuse('UNAUTHENTICATED', 'unknown-token', 'the boot token is not known here: boot again');
+  if (token.mac !== claim.mac)
+    return refuse('FORBIDDEN', 'other-mac', 'the boot token was given to another interface');
+  if (token.entryId !== claim.entryId)
+    return refuse('UNAUTHENTICATED', 'no-entry', 'the boot entry of this token is gone: boot again');
+  if (token.expiresAt <= claim.now)
+    return refuse('UNAUTHENTICATED', 'expired', 'the boot token has expired: boot again');
+  if (token.contested) return refuse('FORBIDDEN', 'contested', 'two machines have claimed this boot token');
+  return token.claimedBy === undefined || token.claimedBy === claim.claimedBy
+    ? { kind: 'accept' }
+    : { kind: 'contest' };
+}
+
+function refuse(code: ErrorCode, reason: string, message: string): ClaimDecision {
+  return { kind: 'refuse', code, reason, message };
+}
+
+/** What tells one ramdisk agent from another: both its keys. */
+export function thumbprint({
+  signingKey,
+  sealingKey,
+}: Pick<RamdiskJoin, 'signingKey' | 'sealingKey'>): string {
+  return createHash('sha256').update(`${signingKey.x}.${sealingKey.x}`).digest('base64url');
+}
+
+/** @throws RailheadError UNAUTHENTICATED unless the message is signed by the key that it names */
+export async function checkProof(message: RamdiskJoin): Promise<void> {
+  const { proof, ...claimed } = message;
+  const proven = await verifyDocument(
+    'railhead-ramdisk-join',
+    proof,
+    publicKeyFromJwk(message.signingKey),
+  ).catch(() => undefined);
+  if (isDeepStrictEqual(proven, claimed)) return;
+  throw new RailheadError('UNAUTHENTICATED', 'the join message is not signed by the key that it names', {
+    path: 'proof',
+    reason: 'proof',
+  });
+}

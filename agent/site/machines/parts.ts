@@ -1,0 +1,20 @@
+import type { Log } from '#base/log.ts';
+import type { ProgressBox } from '../link/progress.ts';
+import type { SiteState } from '../store/state.ts';
+import type { Wake } from '../wake.ts';
+import type { Presence } from './presence.ts';
+
+/** What the routes of the machine listener use. */
+export interface MachineParts {
+  siteId: string;
+  /** `http://<address>:<port>/images`. */
+  imagesUrl: string;
+  state: SiteState;
+  presence: Presence;
+  progress: ProgressBox;
+  /** Woken when there may be an operation for a machine. */
+  machines: Wake;
+  /** Woken when there is something to tell the centre. */
+  news: Wake;
+  log: Log;
+}

@@ -1,0 +1,54 @@
+import { MachinePoll, type MachinePollAnswer } from '#contract/agentWire.ts';
+import { validate } from '#contract/validate.ts';
+import type { OpenOperation } from '../store/journal.ts';
+import type { Session } from '../store/sessions.ts';
+import type { MachineParts } from './parts.ts';
+
+/** Cancellations that each session has been told: they are repeated, but do not end a long poll twice. */
+export type ToldCancels = Set<string>;
+
+/**
+ * `POST /v1/machine/poll`: answers at once when the machine has not taken an operation or not heard of a cancellation, else
+ * when there is one, at the latest after `waitSeconds`. `gone` aborts when the machine hangs up.
+ */
+export async function pollMachine(
+  body: unknown,
+  session: Session,
+  told: ToldCancels,
+  gone: AbortSignal,
+  parts: MachineParts,
+): Promise<MachinePollAnswer> {
+  const { waitSeconds, taken } = validate(MachinePoll, body);
+  const end = Date.now() + waitSeconds * 1000;
+  const release = parts.presence.hold(session.nodeId);
+  try {
+    for (;;) {
+      const turn = parts.machines.turn;
+      const answer = answerNow(session.nodeId, taken, parts);
+      const fresh = answer.cancelled.some((id) => !told.has(id));
+      if (answer.operations.length > 0 || fresh || gone.aborted || Date.now() >= end) {
+        for (const id of answer.cancelled) told.add(id);
+        return answer;
+      }
+      await parts.machines.after(turn, end - Date.now(), gone);
+    }
+  } finally {
+    release();
+  }
+}
+
+function answerNow(nodeId: string, taken: readonly string[], { state }: MachineParts): MachinePollAnswer {
+  const now = Date.now();
+  const open = state.journal.open('ramdisk', nodeId);
+  const due = open.filter((each) => mayBegin(each, now) && !taken.includes(each.operation.operationId));
+  const operations = due.map(({ operation: { operationId, jws = '' } }) => ({ operationId, jws }));
+  // Marked before the answer leaves: from here on the machine may have acted.
+  for (const { operationId } of operations) state.journal.start(operationId, now);
+  const cancelled = open.filter((each) => each.cancelled).map((each) => each.operation.operationId);
+  return { operations, cancelled };
+}
+
+/** One that was handed out before is handed out again, past its expiry too: the machine knows whether it had begun. */
+function mayBegin({ operation, cancelled, startedAt }: OpenOperation, now: number): boolean {
+  return startedAt !== undefined || (!cancelled && Date.parse(operation.expiresAt) > now);
+}

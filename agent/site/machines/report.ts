@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import Type, { type Static } from 'typebox';
+import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
+import { type ErrorCode, errorStatus, RailheadError } from '#contract/errors.ts';
+import type { OperationResult } from '#contract/operations.ts';
+import { validate } from '#contract/validate.ts';
+import type { Session } from '../store/sessions.ts';
+import type { MachineParts } from './parts.ts';
+
+const ReportedError = Type.Object({
+  code: Type.Enum(Object.keys(errorStatus) as ErrorCode[]),
+  message: Type.String(),
+  details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+
+const Report = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      operationId: Type.String(),
+      outcome: Type.Enum(['succeeded', 'failed', 'unknown']),
+      result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      error: Type.Optional(ReportedError),
+      finishedAt: Type.String(),
+      jws: Type.String(),
+    }),
+    { maxItems: 100 },
+  ),
+  progress: Type.Array(
+    Type.Object({
+      operationId: Type.String(),
+      phase: Type.String(),
+      doneBytes: Type.Optional(Type.Number()),
+      totalBytes: Type.Optional(Type.Number()),
+      at: Type.String(),
+    }),
+    { maxItems: 100 },
+  ),
+});
+
+/**
+ * `POST /v1/machine/report`: journals results that the machine has signed and passes progress on. When it returns, the results are
+ * on stable storage. Telling a result twice is harmless.
+ * @throws RailheadError FORBIDDEN for a result that is not signed by the machine's key
+ */
+export async function takeReport(body: unknown, session: Session, parts: MachineParts): Promise<void> {
+  const report = validate(Report, body);
+  parts.presence.seen(session.nodeId);
+  for (const result of report.results) await checkSigned(result, session);
+  for (const result of report.results) takeResult(result, session, parts);
+  for (const progress of report.progress)
+    if (ownOperation(progress.operationId, session, parts)) parts.progress.add(progress);
+  if (report.results.length > 0) parts.news.wake();
+}
+
+function takeResult(result: OperationResult, session: Session, parts: MachineParts): void {
+  const { state, log } = parts;
+  const { operationId, outcome } = result;
+  const operation = ownOperation(operationId, session, parts);
+  if (operation === undefined) {
+    log.debug({ operationId, nodeId: session.nodeId }, 'a result for no open operation of this machine');
+    return;
+  }
+  state.atomically(() => {
+    state.journal.finish(result);
+    // The disk is written and the machine restarts into it: its next network boot must not start the ramdisk again.
+    if (operation.action === 'boot.kexec' && outcome === 'succeeded') state.entries.remove(session.nodeId);
+  });
+  log.info({ operationId, nodeId: session.nodeId, action: operation.action, outcome }, 'operation ended');
+}
+
+function ownOperation(operationId: string, session: Session, { state }: MachineParts) {
+  const operation = state.journal.find(operationId)?.operation;
+  return operation?.nodeId === session.nodeId && operation.target === 'ramdisk' ? operation : undefined;
+}
+
+async function checkSigned(
+  result: Static<typeof Report>['results'][number],
+  session: Session,
+): Promise<void> {
+  const { jws, ...told } = result;
+  const signed = await verifyDocument('railhead-result', jws, publicKeyFromJwk(session.signingKey)).catch(
+    () => undefined,
+  );
+  if (isDeepStrictEqual(signed, told)) return;
+  throw new RailheadError('FORBIDDEN', 'the result is not signed by the key that this machine joined with', {
+    path: 'results',
+    reason: 'signature',
+    operationId: result.operationId,
+  });
+}

@@ -1,0 +1,36 @@
+import { RailheadError } from '#contract/errors.ts';
+import { newId } from '#contract/ids.ts';
+import { type RamdiskTokenAnswer, RamdiskTokenRequest } from '#contract/join.ts';
+import { validate } from '#contract/validate.ts';
+import type { MachineParts } from './parts.ts';
+
+/**
+ * `POST /v1/token`: a boot token for a ramdisk that firmware started without a command line. It is given only to the
+ * address that this site has leased to the MAC.
+ * @throws RailheadError NOT_FOUND without a boot entry, FORBIDDEN from another address
+ */
+export function requestToken(body: unknown, peer: string, { state }: MachineParts): RamdiskTokenAnswer {
+  const { mac } = validate(RamdiskTokenRequest, body);
+  const entry = state.entries.byMac(mac, Date.now());
+  if (entry === undefined)
+    throw new RailheadError('NOT_FOUND', `no boot entry for ${mac}: start a workflow for its node`, {
+      path: 'mac',
+      reason: 'no-entry',
+    });
+  if (state.leasedTo(peer) !== mac)
+    throw new RailheadError('FORBIDDEN', `${peer} is not the address that ${mac} has here`, {
+      path: 'mac',
+      reason: 'other-address',
+    });
+  const { entryId, nodeId, expiresAt } = entry;
+  return {
+    token: state.tokens.mint({
+      mac,
+      entryId,
+      nodeId,
+      address: peer,
+      bootId: newId('boot'),
+      expiresAt: Date.parse(expiresAt),
+    }),
+  };
+}

@@ -1,0 +1,158 @@
+import type { KeyObject } from 'node:crypto';
+import type { Log } from '#base/log.ts';
+import type { ImageCache } from '#cache/imageCache.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { operations } from '#contract/operations.ts';
+import { validate } from '#contract/validate.ts';
+import type { OpenOperation } from '../store/journal.ts';
+import type { SiteState } from '../store/state.ts';
+import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
+import type { Bmcs } from './bmcs.ts';
+import { actions, isSiteAction } from './index.ts';
+import { failed, succeeded, unknown } from './outcome.ts';
+import { createQueues } from './queues.ts';
+
+export interface ExecutorParts {
+  siteId: string;
+  signingKey: KeyObject;
+  state: SiteState;
+  cache: Pick<ImageCache, 'ready'>;
+  bmcs: Bmcs;
+  /** Called after each result that was journaled. */
+  onResult(): void;
+  log: Log;
+}
+
+/** Carries out the site's own operations from the journal: one at a time per node, nodes side by side. */
+export interface Executor {
+  /** Takes up what the journal holds and is not being carried out yet. */
+  wake(): void;
+  cancel(operationIds: readonly string[]): void;
+  /** Interrupts what runs; it stays open in the journal and is settled at the next start. */
+  close(): Promise<void>;
+}
+
+export function startExecutor(parts: ExecutorParts): Executor {
+  const queues = createQueues();
+  const running = new Map<string, AbortController>();
+
+  function take(open: OpenOperation): void {
+    const { operationId, nodeId } = open.operation;
+    if (running.has(operationId)) return;
+    const control = new AbortController();
+    running.set(operationId, control);
+    queues
+      .run(nodeId, () => carryOut(open.operation.operationId, parts, control.signal))
+      .catch((error: unknown) =>
+        parts.log.error({ err: error, operationId }, 'the journal refused an operation'),
+      )
+      .finally(() => running.delete(operationId));
+  }
+
+  let closed = false;
+  const executor: Executor = {
+    wake: () => {
+      if (!closed) parts.state.journal.open('site').forEach(take);
+    },
+    cancel: (operationIds) => {
+      for (const id of operationIds) running.get(id)?.abort(cancelled(id));
+    },
+    close: async () => {
+      closed = true;
+      for (const control of running.values()) control.abort(stopping);
+      await queues.idle();
+    },
+  };
+  executor.wake();
+  return executor;
+}
+
+const stopping = new Error('the agent stops');
+
+function cancelled(operationId: string): RailheadError {
+  return new RailheadError('INVALID_STATE', 'cancelled by the centre', { reason: 'cancelled', operationId });
+}
+
+/** Brings one operation of the journal to its end; rejects only when the journal itself fails. */
+async function carryOut(operationId: string, parts: ExecutorParts, signal: AbortSignal): Promise<void> {
+  const { journal } = parts.state;
+  const open = journal.find(operationId);
+  if (open === undefined || signal.reason === stopping) return;
+  const log = parts.log.child({ operationId, nodeId: open.operation.nodeId, action: open.operation.action });
+  const result = await attempt(open, parts, signal).catch((error: unknown) => {
+    // What was interrupted by our own stop may have happened all the same: the next start looks.
+    if (signal.reason === stopping) return undefined;
+    log.warn({ err: error }, 'operation failed');
+    return failed(operationId, signal.aborted ? signal.reason : error);
+  });
+  if (result === undefined) return;
+  journal.finish(result);
+  log.info({ outcome: result.outcome, result: result.result }, 'operation ended');
+  parts.onResult();
+}
+
+async function attempt(open: OpenOperation, parts: ExecutorParts, signal: AbortSignal) {
+  const { operation, startedAt } = open;
+  const { operationId, action, input } = operation;
+  if (!isSiteAction(action))
+    throw new RailheadError('UNSUPPORTED', `this site does not know ${action}: install a newer agent`, {
+      action,
+    });
+  const context = contextOf(open, parts, signal);
+  // The compiler cannot tie the name to its input inside a generic call; the schema just has.
+  const executed = actions[action] as SiteAction<SiteActionName>;
+  const checked = validate(operations[action].input, input) as never;
+  if (startedAt !== undefined) return resume(executed, checked, context, operationId, startedAt);
+  refuseLate(open);
+  parts.state.journal.start(operationId, Date.now());
+  return succeeded(operationId, await executed.run(checked, context));
+}
+
+/** An act was begun by a process that is no more: look first, and never do it twice without saying so. */
+async function resume(
+  action: SiteAction<SiteActionName>,
+  input: never,
+  context: ActionContext,
+  operationId: string,
+  startedAt: number,
+) {
+  const settlement = await action.settle(input, context, startedAt);
+  if (settlement.kind === 'done') return succeeded(operationId, { ...settlement.result, settled: true });
+  if (settlement.kind === 'repeat')
+    return succeeded(operationId, { ...(await action.run(input, context)), repeated: true });
+  const details = { reason: 'interrupted', ...settlement.found };
+  const message =
+    'the agent stopped in the middle of it, and what was found does not tell whether it was done';
+  return unknown(operationId, new RailheadError('INVALID_STATE', message, details));
+}
+
+function refuseLate({ operation, cancelled: isCancelled }: OpenOperation): void {
+  if (isCancelled) throw cancelled(operation.operationId);
+  if (Date.parse(operation.expiresAt) > Date.now()) return;
+  const details = { reason: 'expired', expiresAt: operation.expiresAt };
+  throw new RailheadError('INVALID_STATE', `not begun: it expired at ${operation.expiresAt}`, details);
+}
+
+function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: AbortSignal): ActionContext {
+  const { siteId, signingKey, state, cache, bmcs } = parts;
+  const { nodeId } = operation;
+  const node = state.spec.node(nodeId);
+  return {
+    siteId,
+    nodeId,
+    ...(node === undefined ? {} : { node }),
+    deadline: Date.parse(operation.expiresAt),
+    signal,
+    signingKey,
+    state,
+    cache,
+    withBmc: (work) => (node === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(node, work)),
+  };
+}
+
+function strange(nodeId: string): RailheadError {
+  return new RailheadError('NOT_FOUND', `this site's desired state has no ${nodeId}`, {
+    path: 'nodeId',
+    nodeId,
+  });
+}
