@@ -15,7 +15,10 @@ export async function loadBinaries(directory: string): Promise<Map<string, Buffe
 async function namesIn(directory: string): Promise<string[]> {
   try {
     const entries = await readdir(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => entry.name)
+      .filter(isBinary);
   } catch (error) {
     if (isENOENT(error)) throw missing(directory);
     throw error;
@@ -25,4 +28,9 @@ async function namesIn(directory: string): Promise<string[]> {
 function missing(directory: string): RailheadError {
   const message = `no iPXE binaries in ${directory}: run "railhead ipxe refresh"`;
   return new RailheadError('INVALID_CONFIG', message, { path: 'ipxeDirectory', directory });
+}
+
+/** All but `manifest.json` and half-written files. */
+function isBinary(name: string): boolean {
+  return !name.startsWith('.') && !name.endsWith('.json');
 }
