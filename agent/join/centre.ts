@@ -1,7 +1,8 @@
 import { Agent, request } from 'undici';
-import { type ErrorCode, errorStatus, fromWireError, RailheadError } from '#contract/errors.ts';
+import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import { type JoinRequest, WellKnown } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
+import { checkCentre } from './centreIdentity.ts';
 
 const timeouts = { headersTimeout: 20_000, bodyTimeout: 20_000, connect: { timeout: 10_000 } };
 
@@ -10,7 +11,7 @@ export async function fetchWellKnown(server: string): Promise<WellKnown> {
   const dispatcher = new Agent({ ...timeouts, connect: { ...timeouts.connect, rejectUnauthorized: false } });
   try {
     const answer = await exchange(server, () => request(`${server}/.well-known/bcd.json`, { dispatcher }));
-    return validate(WellKnown, answer, 'DRIVER_ERROR');
+    return validate(WellKnown, parsed(answer), 'DRIVER_ERROR');
   } finally {
     await dispatcher.close();
   }
@@ -21,9 +22,12 @@ export async function fetchWellKnown(server: string): Promise<WellKnown> {
  * @throws RailheadError as the centre answered; UNAVAILABLE when it cannot be reached; FORBIDDEN when it is another
  */
 export async function postJoin(server: string, ca: string, message: JoinRequest): Promise<string> {
-  const dispatcher = new Agent({ ...timeouts, connect: { ...timeouts.connect, ca } });
+  const dispatcher = new Agent({
+    ...timeouts,
+    connect: { ...timeouts.connect, ca, checkServerIdentity: checkCentre },
+  });
   try {
-    const answer = await exchange(server, () =>
+    return await exchange(server, () =>
       request(`${server}/v1/join`, {
         dispatcher,
         method: 'POST',
@@ -31,7 +35,6 @@ export async function postJoin(server: string, ca: string, message: JoinRequest)
         body: JSON.stringify(message),
       }),
     );
-    return signedAnswer(answer);
   } finally {
     await dispatcher.close();
   }
@@ -39,40 +42,35 @@ export async function postJoin(server: string, ca: string, message: JoinRequest)
 
 type Answer = Awaited<ReturnType<typeof request>>;
 
-async function exchange(server: string, send: () => Promise<Answer>): Promise<unknown> {
+/** The body of an answer with status 200. */
+async function exchange(server: string, send: () => Promise<Answer>): Promise<string> {
   const answer = await send().catch((error: unknown) => {
     throw unreachable(server, error);
   });
-  const body: unknown = await answer.body.json().catch(() => undefined);
-  if (answer.statusCode !== 200) throw refusal(answer.statusCode, body);
-  return body;
-}
-
-function signedAnswer(body: unknown): string {
-  const jws = typeof body === 'object' && body !== null && 'response' in body ? body.response : undefined;
-  if (typeof jws === 'string') return jws;
-  throw new RailheadError('DRIVER_ERROR', 'the centre answered the join without a signed response', {
-    reason: 'no-response',
+  const text = await answer.body.text().catch((error: unknown) => {
+    throw unreachable(server, error);
   });
+  if (answer.statusCode !== 200) throw refusal(answer.statusCode, text);
+  return text;
 }
 
-function refusal(status: number, body: unknown): RailheadError {
-  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
-  if (isWireError(error)) return fromWireError(error);
-  return new RailheadError('UNAVAILABLE', `the centre answered with status ${status}; try again later`, {
-    reason: 'status',
-    status,
-  });
-}
-
-function isWireError(error: unknown): error is { code: ErrorCode; message: string } {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    'message' in error &&
-    String(error.code) in errorStatus
+function refusal(status: number, text: string): RailheadError {
+  const error = (parsed(text) as { error?: WireError } | undefined)?.error;
+  if (typeof error?.code === 'string' && typeof error.message === 'string') return fromWireError(error);
+  const details = { reason: 'status', status };
+  return new RailheadError(
+    'UNAVAILABLE',
+    `the centre answered with status ${status}; try again later`,
+    details,
   );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** OpenSSL's words for a certificate that is fine at another time. */

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici';
 import { type AgentPoll, AgentPollAnswer, type AgentReport } from '#contract/agentWire.ts';
 import { type ErrorCode, errorStatus, fromWireError, RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
+import { checkCentre } from '../../join/centreIdentity.ts';
 import type { Identity } from '../../join/identity.ts';
 
 /** The centre's agent door, over mutual TLS. */
@@ -18,7 +19,13 @@ export function connectCentre(url: string, identity: Identity): CentreClient {
   const dispatcher = new Agent({
     connections: 2,
     pipelining: 1,
-    connect: { ca: identity.ca, cert: identity.certificate, key: identity.privateKey, timeout: 10_000 },
+    connect: {
+      ca: identity.ca,
+      cert: identity.certificate,
+      key: identity.privateKey,
+      checkServerIdentity: checkCentre,
+      timeout: 10_000,
+    },
   });
   const post = (path: string, message: object, timeoutMs: number, signal: AbortSignal) =>
     exchange(`${url}${path}`, { message, timeoutMs, signal, dispatcher });
