@@ -1,0 +1,118 @@
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:https';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Log } from '#base/log.ts';
+import type { Closable } from '#base/shutdown.ts';
+import type { ManagedMachine } from '../machine/machine.ts';
+import type { MachineRecord } from '../record.ts';
+import { isAuthenticated, isOpen } from './authentication.ts';
+import { chassisAndManagerRoutes } from './chassisAndManager.ts';
+import { type RedfishAnswer, RedfishError, redfishError } from './errors.ts';
+import type { FaultSwitches } from './faults.ts';
+import { serviceRootRoutes } from './serviceRoot.ts';
+import { sessionRoutes } from './sessionRoutes.ts';
+import { Sessions } from './sessions.ts';
+import { systemRoutes } from './system.ts';
+import { virtualMediaRoutes } from './virtualMedia.ts';
+
+/** What the routes of a BMC work on. */
+export interface BmcParts {
+  machine: ManagedMachine;
+  record: MachineRecord;
+  faults: FaultSwitches;
+  sessions: Sessions;
+}
+
+export interface BmcOptions extends Omit<BmcParts, 'sessions'> {
+  /** PEM. */
+  tls: { key: string; cert: string };
+  log: Log;
+}
+
+/** Starts a machine's BMC on port 443 of its address in the management namespace. */
+export async function openBmc({ tls, ...options }: BmcOptions): Promise<Closable> {
+  const app = bmcApplication(options, tls);
+  await app.listen({ host: options.record.bmc.host, port: 443 });
+  return app;
+}
+
+/** The Redfish service, not yet listening; without `tls` it speaks plain HTTP, for tests. */
+export function bmcApplication(options: Omit<BmcOptions, 'tls'>, tls?: BmcOptions['tls']): FastifyInstance {
+  const app: FastifyInstance = Fastify({
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true },
+    ...(tls === undefined ? {} : { serverFactory: overTls(tls) }),
+  });
+  const parts: BmcParts = { ...options, sessions: new Sessions() };
+  guard(app, parts);
+  answers(app, parts, options.log);
+  acceptEmptyJson(app);
+  serviceRootRoutes(app, parts);
+  sessionRoutes(app, parts);
+  systemRoutes(app, parts);
+  chassisAndManagerRoutes(app, parts);
+  virtualMediaRoutes(app, parts);
+  return app;
+}
+
+/** Fastify's type for a server is plain HTTP's; an HTTPS server serves the same requests. */
+function overTls(tls: BmcOptions['tls']): (handler: RequestListener) => Server {
+  return (handler) => createServer(tls, handler) as unknown as Server;
+}
+
+function guard(app: FastifyInstance, { record, sessions, faults }: BmcParts): void {
+  app.addHook('onRequest', async ({ method, url, headers }, reply) => {
+    const path = resourcePath(url);
+    const faulty = await faults.before(method, path);
+    if (faulty !== undefined) return send(reply, faulty);
+    if (isOpen(method, path) || isAuthenticated(headers, record.bmc, sessions)) return;
+    reply.header('www-authenticate', 'Basic realm="Redfish"');
+    return send(reply, redfishError(401, 'NoValidSession'));
+  });
+}
+
+function answers(app: FastifyInstance, { faults }: BmcParts, log: Log): void {
+  app.addHook('preSerialization', async ({ url }, _reply, body) =>
+    typeof body === 'object' && body !== null
+      ? faults.rewrite(resourcePath(url), body as Record<string, unknown>)
+      : body,
+  );
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('odata-version', '4.0');
+  });
+  app.addHook('onResponse', async ({ method, url }, { statusCode }) => {
+    log.info({ method, url, statusCode }, 'redfish');
+  });
+  app.setNotFoundHandler(({ url }, reply) =>
+    send(reply, redfishError(404, 'ResourceMissingAtURI', { args: [url] })),
+  );
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    if (error instanceof RedfishError) return send(reply, error.answer);
+    if (error.statusCode !== undefined && error.statusCode < 500) {
+      return send(reply, redfishError(error.statusCode, 'MalformedJSON'));
+    }
+    log.error({ err: error }, 'redfish request failed');
+    return send(reply, redfishError(500, 'InternalError'));
+  });
+}
+
+/** Clients send an action without parameters with a JSON content type and no body. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(body as string));
+    } catch (error) {
+      done(Object.assign(error as Error, { statusCode: 400 }));
+    }
+  });
+}
+
+function send(reply: FastifyReply, { status, body, headers = {} }: RedfishAnswer): FastifyReply {
+  return reply.code(status).headers(headers).send(body);
+}
+
+function resourcePath(url: string): string {
+  const path = url.split('?')[0] ?? '';
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,69 @@
+import type { MachineRecord } from '../record.ts';
+import { type BootOverride, bootOrder, bootsByHttp, cdId, nicId } from './bootOverride.ts';
+import { diskArguments } from './disks.ts';
+import { firmware, firmwareArguments } from './firmware.ts';
+
+export const qemuProgram = 'qemu-system-x86_64';
+
+/** The descriptor that QEMU finds its QMP connection on. */
+export const qmpDescriptor = 3;
+
+/**
+ * QEMU's arguments for one run of a machine, from power on or reset to the next reset or power off. A reset ends the
+ * run (`reboot=shutdown`), so that each boot starts with the boot order that holds for it and with an empty memory.
+ * The console is standard input and output; the machine stands still until QMP says `cont`.
+ */
+export function qemuArguments(machine: MachineRecord, override: BootOverride): readonly string[] {
+  const order = bootOrder(override, machine.disks.length);
+  const bootIndex = (device: string) =>
+    order.includes(device) ? `,bootindex=${order.indexOf(device) + 1}` : '';
+  return [
+    ...runControl(machine),
+    ...firmwareArguments(machine.firmware, machine.nvram),
+    ...hardware(machine),
+    ...identity(machine),
+    ...diskArguments(machine.disks, bootIndex),
+    ...['-device', `ide-cd,bus=ide.5,id=${cdId}${bootIndex(cdId)}`],
+    ...network(machine, bootIndex(nicId)),
+    ...(bootsByHttp(override) ? withoutPxe : []),
+  ];
+}
+
+const withoutPxe = ['IPv4', 'IPv6'].flatMap((family) => [
+  '-fw_cfg',
+  `name=opt/org.tianocore/${family}PXESupport,string=n`,
+]);
+
+function runControl({ name }: MachineRecord): string[] {
+  return [
+    ...['-name', name, '-no-user-config', '-nodefaults', '-display', 'none', '-S'],
+    ...['-action', 'reboot=shutdown'],
+    ...['-chardev', 'stdio,id=console,signal=off', '-serial', 'chardev:console'],
+    ...['-chardev', `socket,id=qmp,fd=${qmpDescriptor}`, '-mon', 'chardev=qmp,mode=control'],
+  ];
+}
+
+/** A small translation buffer: QEMU's default may take as much memory as the machine itself. */
+function hardware({ memoryMiB }: MachineRecord): string[] {
+  return [
+    ...['-accel', 'tcg,tb-size=128', '-cpu', 'max', '-smp', '1', '-m', `${memoryMiB}`],
+    ...['-device', 'virtio-rng-pci'],
+  ];
+}
+
+/** Without SMBIOS data the firmware sends a UUID of zeros in DHCP option 97. */
+function identity({ uuid, serial }: MachineRecord): string[] {
+  return [
+    '-uuid',
+    uuid,
+    '-smbios',
+    `type=1,manufacturer=Railhead,product=Virtual machine,serial=${serial},uuid=${uuid}`,
+  ];
+}
+
+function network({ tap, mac, firmware: name }: MachineRecord, bootIndex: string): string[] {
+  return [
+    ...['-netdev', `tap,id=net0,ifname=${tap},script=no,downscript=no`],
+    ...['-device', `virtio-net-pci,id=${nicId},netdev=net0,mac=${mac}${firmware(name).nic}${bootIndex}`],
+  ];
+}

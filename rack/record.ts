@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { writeDurably } from '#base/durableFile.ts';
+import { isENOENT } from '#base/errors.ts';
+import type { FaultName } from './bmc/faults.ts';
+import type { RackDisk } from './machine/disks.ts';
+import type { FirmwareName } from './machine/firmware.ts';
+import type { RackSpec } from './spec.ts';
+
+/** One machine of a rack, and where its parts are. */
+export interface MachineRecord {
+  name: string;
+  firmware: FirmwareName;
+  memoryMiB: number;
+  mac: string;
+  uuid: string;
+  serial: string;
+  disks: RackDisk[];
+  bmc: BmcRecord;
+  /** Everything the machine said on its serial console, a time stamp before each line. */
+  consoleLog: string;
+  consoleSocket: string;
+  controlSocket: string;
+  directory: string;
+  nvram: string;
+  tap: string;
+  faults: FaultName[];
+}
+
+export interface BmcRecord {
+  /** The base URL, reachable from the rack's namespaces. */
+  address: string;
+  host: string;
+  username: string;
+  password: string;
+  /** Of the DER certificate, in lower-case hex. */
+  certificateSha256: string;
+}
+
+/** The names of a rack's network namespaces. */
+export interface RackNamespaces {
+  site: string;
+  mgmt: string;
+  centre: string;
+}
+
+/** What a rack's directory says about it: written before anything is built, removed after all is gone. */
+export interface RackRecord {
+  directory: string;
+  spec: RackSpec;
+  namespaces: RackNamespaces;
+  machines: MachineRecord[];
+}
+
+export async function writeRackRecord(record: RackRecord): Promise<void> {
+  await writeDurably(recordFile(record.directory), JSON.stringify(record, null, 2), 0o600);
+}
+
+/** The record of the rack in `directory`; undefined when there is none. */
+export async function readRackRecord(directory: string): Promise<RackRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(recordFile(directory), 'utf8')) as RackRecord;
+  } catch (error) {
+    if (isENOENT(error)) return undefined;
+    throw error;
+  }
+}
+
+export function recordFile(directory: string): string {
+  return path.join(directory, 'rack.json');
+}
