@@ -39,12 +39,6 @@ function nativesInside(natives: readonly Native[]): Plugin {
           resolveDir: import.meta.dirname,
         }));
       }
-      // koffi lists the binaries of every platform, and npm brings this one's alone.
-      builder.onResolve({ filter: /^@koromix\/koffi-/ }, ({ path: name }) =>
-        natives.some(({ finder }) => finder.startsWith(`${name}/`))
-          ? undefined
-          : { path: name, external: true },
-      );
     },
   };
 }

@@ -23,8 +23,8 @@ export function nativesFor(arch: 'x64' | 'arm64'): Native[] {
     {
       name: 'koffi',
       binary: `@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`,
-      finder: `@koromix/koffi-linux-${arch}/index.js`,
-      replacement: 'module.exports = load();',
+      finder: 'koffi/src/koffi/src/static.js',
+      replacement: 'export { load as loadStatic };',
     },
     {
       name: 'zstd-napi',

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,10 +8,17 @@ import { version } from '#base/version.ts';
 
 let bcd: Executable;
 let directory: string;
+/** A copy outside the project, whose node_modules must not be what makes it work. */
+let alone: string;
+let temporary: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'executable-'));
   bcd = await buildExecutable();
+  alone = path.join(directory, 'bcd');
+  temporary = path.join(directory, 'temporary');
+  await mkdir(temporary);
+  await copyFile(bcd.file, alone);
 }, 180_000);
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -20,31 +27,34 @@ const node = path.resolve(`node_modules/node-linux-${process.arch}/bin/node`);
 
 test('the one file starts by itself and says its version and Node’s', async () => {
   const ownNode = (await run(node, ['--version'])).trim();
-  expect(await run(bcd.file, ['--version'])).toBe(`${version} (Node ${ownNode.slice(1)})\n`);
+  expect(await run(alone, ['--version'])).toBe(`${version} (Node ${ownNode.slice(1)})\n`);
 });
 
 test('the native modules inside it work: SQLite, zstd and libc', async () => {
-  const seen = JSON.parse(await run(bcd.file, ['self-test'], { env: { TMPDIR: directory } }));
+  const seen = JSON.parse(await run(alone, ['self-test'], { env: { TMPDIR: temporary } }));
   expect(seen).toMatchObject({ sqlite: expect.stringMatching(/^3\./), zstd: 'railhead', libc: true });
 });
 
 test('nothing is left where the native modules were unpacked', async () => {
-  await run(bcd.file, ['self-test'], { env: { TMPDIR: directory } });
-  expect(await readdir(directory)).toEqual([]);
+  await run(alone, ['self-test'], { env: { TMPDIR: temporary } });
+  expect(await readdir(temporary)).toEqual([]);
 });
 
 test('where the temporary directory cannot be used the modules load from another', async () => {
   const env = { TMPDIR: path.join(directory, 'missing') };
-  expect(JSON.parse(await run(bcd.file, ['self-test'], { env }))).toMatchObject({ libc: true });
+  expect(JSON.parse(await run(alone, ['self-test'], { env }))).toMatchObject({ libc: true });
 });
 
 test('the code cache inside is accepted: nothing is said on standard error', async () => {
-  const said = await run('sh', ['-c', `'${bcd.file}' --version 2>&1 >/dev/null`]);
+  const said = await run('sh', ['-c', `'${alone}' --version 2>&1 >/dev/null`]);
   expect(said).toBe('');
 });
 
 test('the same inputs give the same bytes in another directory', async () => {
-  const again = await buildExecutable({ cacheDirectory: directory, debianCache: '.cache/debian' });
+  const again = await buildExecutable({
+    cacheDirectory: path.join(directory, 'cache'),
+    debianCache: '.cache/debian',
+  });
   expect(again.digest).toBe(bcd.digest);
   expect(again.file).not.toBe(bcd.file);
 }, 120_000);
