@@ -31,7 +31,7 @@ async function* unzstd(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let inFrame = false;
   for await (const part of bytes) {
     let input = part;
-    for (let mayHoldMore = true; input.length > 0 || mayHoldMore; ) {
+    for (let mayHoldMore = false; input.length > 0 || mayHoldMore; ) {
       const [expected, produced, consumed] = decode(context, output, input);
       input = input.subarray(consumed);
       inFrame = expected !== 0;

@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from '#base/command.ts';
@@ -50,4 +50,12 @@ export async function fileDisk({ sizeBytes, fill }: TestDiskOptions): Promise<Te
     content: () => readFile(file),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
+}
+
+/** Whether the kernel shows the partitions of an image with a GPT; one may be built without. */
+export async function kernelReadsGpt(image: string): Promise<boolean> {
+  const device = (await run('losetup', ['-f', '--show', '-P', '-r', image])).trim();
+  const names = await readdir(path.join('/sys/block', path.basename(device)));
+  await run('losetup', ['-d', device]);
+  return names.includes(`${path.basename(device)}p1`);
 }

@@ -61,7 +61,7 @@ export async function rawSource(
       const answer = answers[Math.min(turn, answers.length - 1)];
       turn += 1;
       if (answer?.keepOpen) socket.write(answer.bytes);
-      else socket.end(answer?.bytes);
+      else socket.end(answer?.bytes ?? '');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
