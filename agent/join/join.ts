@@ -8,6 +8,7 @@ import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
 import { version } from '#base/version.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { idPattern } from '#contract/ids.ts';
 import { JoinResponse, OkpJwk, type Pins, type WellKnown } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import { fetchWellKnown, postJoin } from './centre.ts';
@@ -54,7 +55,7 @@ export async function join(options: JoinOptions): Promise<Identity> {
 
 /** A site's id says that it is one; every other identity is a node's. */
 function roleOf(nodeId: string): Identity['role'] {
-  return nodeId.startsWith('site_') ? 'site' : 'node';
+  return new RegExp(idPattern('site')).test(nodeId) ? 'site' : 'node';
 }
 
 async function readToken(file: string): Promise<string> {

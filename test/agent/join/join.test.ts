@@ -1,0 +1,174 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Agent, request } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { readIdentity } from '#agent/join/identity.ts';
+import { type JoinOptions, join } from '#agent/join/join.ts';
+import { isENOENT } from '#base/errors.ts';
+import { issueServer } from '#central/join/authority.ts';
+import { createJoinToken } from '#central/join/joinTokens.ts';
+import { openKeys } from '#central/join/keys.ts';
+import { centralPins, wellKnown } from '#central/join/pins.ts';
+import { createSite } from '#central/sites.ts';
+import { startCentral } from '#central/start.ts';
+import { openStore } from '#central/store/store.ts';
+import { hasCode } from '#contract/errors.ts';
+
+const wrongPin = `sha256/${'A'.repeat(43)}=`;
+
+/** A real centre, a site of it and a join token for that site in a file. */
+async function setUp() {
+  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-join-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const home = path.join(directory, 'central');
+  const port = { host: '127.0.0.1', port: 0 };
+  const central = await startCentral({ directory: home, api: port, agents: port, names: ['127.0.0.1'] });
+  onTestFinished(() => central.close());
+  const store = openStore(home);
+  onTestFinished(() => store.destroy());
+  const { site_id: siteId } = await createSite(store, 'site-a');
+  const { token } = await createJoinToken(store, { role: 'site', nodeId: siteId, validMs: 60_000 });
+  const tokenFile = path.join(directory, 'token');
+  await writeFile(tokenFile, `${token}\n`);
+  const options: JoinOptions = {
+    server: central.agentsUrl,
+    tokenFile,
+    nodeId: siteId,
+    stateDirectory: path.join(directory, 'state'),
+    ...centralPins(await openKeys(home)),
+  };
+  return { options, siteId, token };
+}
+
+test('a site joins by three pins and a token, and is then let in by its certificate', async () => {
+  const { options, siteId } = await setUp();
+  const identity = await join(options);
+  expect(identity).toMatchObject({ role: 'site', nodeId: siteId, server: options.server });
+  expect(await readIdentity(options.stateDirectory, 'site')).toEqual(identity);
+
+  const { ca, certificate: cert, privateKey: key } = identity;
+  const dispatcher = new Agent({ connect: { ca, cert, key } });
+  onTestFinished(() => dispatcher.close());
+  const poll = { protocol: 1, observedGeneration: 0, waitSeconds: 0, taken: [] };
+  const answer = await request(`${options.server}/v1/agent/poll`, {
+    dispatcher,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(poll),
+  });
+  expect(answer.statusCode).toBe(200);
+  expect(await answer.body.json()).toMatchObject({ spec: { siteId } });
+});
+
+test('the identity is readable by its owner alone, and the token file is gone', async () => {
+  const { options } = await setUp();
+  await join(options);
+  const file = path.join(options.stateDirectory, 'identity.json');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await stat(options.tokenFile).catch(isENOENT)).toBe(true);
+  expect(await stat(path.join(options.stateDirectory, 'pending-key.pem')).catch(isENOENT)).toBe(true);
+});
+
+test.each(['servingCaPin', 'joinSigningPin', 'joinEncryptionPin'] as const)(
+  'a wrong %s is refused before the token leaves',
+  async (name) => {
+    const { options } = await setUp();
+    const refused = await join({ ...options, [name]: wrongPin }).catch((error) => error);
+    expect(refused).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { path: name, reason: 'pin', expected: wrongPin },
+    });
+    expect(await join(options)).toMatchObject({ nodeId: options.nodeId });
+  },
+);
+
+test('a token that was used by another key is refused by name', async () => {
+  const { options, token } = await setUp();
+  await join(options);
+  await writeFile(options.tokenFile, token);
+  const other = { ...options, stateDirectory: `${options.stateDirectory}-2` };
+  await expect(join(other)).rejects.toMatchObject({ code: 'UNAUTHENTICATED', details: { reason: 'used' } });
+});
+
+test('a join whose answer was lost is repeated with the same key', async () => {
+  const { options, token } = await setUp();
+  const first = await join(options);
+  await rm(path.join(options.stateDirectory, 'identity.json'));
+  await writeFile(path.join(options.stateDirectory, 'pending-key.pem'), first.privateKey);
+  await writeFile(options.tokenFile, token);
+  expect((await join(options)).privateKey).toBe(first.privateKey);
+});
+
+test('an identity that is there already is not exchanged for another', async () => {
+  const { options, siteId } = await setUp();
+  await join(options);
+  const refused = await join({ ...options, nodeId: 'another' }).catch((error) => error);
+  expect(refused).toMatchObject({
+    code: 'FORBIDDEN',
+    details: { reason: 'other-identity', expected: 'another', found: siteId },
+  });
+});
+
+test('joining again as the same identity changes nothing and needs no token', async () => {
+  const { options } = await setUp();
+  const first = await join(options);
+  expect(await join(options)).toEqual(first);
+});
+
+test('a token for one identity does not give another', async () => {
+  const { options } = await setUp();
+  const refused = await join({ ...options, nodeId: 'node-a' }).catch((error) => error);
+  expect(refused).toMatchObject({ code: 'UNAUTHENTICATED', details: { reason: 'other-identity' } });
+});
+
+test('a centre that cannot be reached is UNAVAILABLE and keeps the token', async () => {
+  const { options, token } = await setUp();
+  const refused = await join({ ...options, server: 'https://127.0.0.1:1' }).catch((error) => error);
+  expect(hasCode(refused, 'UNAVAILABLE')).toBe(true);
+  expect(await readFile(options.tokenFile, 'utf8')).toBe(`${token}\n`);
+});
+
+test('an installed join-encryption.jwk must match its pin too', async () => {
+  const { options } = await setUp();
+  const forged = { kty: 'OKP', crv: 'X25519', x: Buffer.alloc(32, 9).toString('base64url') };
+  await writeFile(path.join(path.dirname(options.tokenFile), 'join-encryption.jwk'), JSON.stringify(forged));
+  await expect(join(options)).rejects.toMatchObject({
+    details: { path: 'joinEncryptionPin', reason: 'pin' },
+  });
+});
+
+/** A server with the centre's document, whose certificate says what the test wants. */
+async function impostor(options: JoinOptions, subject: { uri: string; validMs: number }): Promise<string> {
+  const keys = await openKeys(path.join(path.dirname(options.tokenFile), 'central'));
+  const { privateKey: key, certificate: cert } = await issueServer(keys.authority, {
+    ...subject,
+    names: ['127.0.0.1'],
+  });
+  const server = createServer({ key, cert }, (_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(wellKnown(keys)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a certificate that is not valid now says that a clock is off', async () => {
+  const { options } = await setUp();
+  const server = await impostor(options, { uri: 'urn:railhead:central', validMs: -3_600_000 });
+  await expect(join({ ...options, server })).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+    details: { reason: 'clock' },
+  });
+});
+
+test("a site cannot stand in the centre's place with its own certificate", async () => {
+  const { options } = await setUp();
+  const server = await impostor(options, { uri: 'urn:railhead:site:other', validMs: 3_600_000 });
+  await expect(join({ ...options, server })).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+    details: { reason: 'certificate' },
+  });
+});

@@ -1,0 +1,69 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { signDocument } from '#base/jws.ts';
+import { publicJwk } from '#central/join/keys.ts';
+import type { MachinePollAnswer } from '#contract/agentWire.ts';
+import type { RamdiskJoinAnswer } from '#contract/join.ts';
+import type { OperationResult } from '#contract/operations.ts';
+import { connectSite, type SiteClient } from '#ramdisk/site/client.ts';
+import type { Bench } from './bench.ts';
+
+export interface MachineKeys {
+  signing: KeyObject;
+  sealing: KeyObject;
+}
+
+export function newMachineKeys(): MachineKeys {
+  return {
+    signing: generateKeyPairSync('ed25519').privateKey,
+    sealing: generateKeyPairSync('x25519').privateKey,
+  };
+}
+
+/** What iPXE gets for a machine. */
+export async function fetchScript(bench: Bench, mac: string, more = ''): Promise<string> {
+  const answer = await fetch(`${bench.httpUrl}/ipxe?mac=${mac}&buildarch=x86_64&platform=efi${more}`);
+  return answer.text();
+}
+
+export function tokenIn(script: string): string {
+  const token = /railhead\.token=(\S+)/.exec(script)?.[1];
+  if (token === undefined) throw new Error(`no token in this script:\n${script}`);
+  return token;
+}
+
+/** A ramdisk's side of the machine listener, one step at a time. */
+export interface ScriptedMachine {
+  client: SiteClient;
+  keys: MachineKeys;
+  join(token: string, mac: string, bootId?: string): Promise<RamdiskJoinAnswer>;
+  poll(session: string, taken?: string[], waitSeconds?: number): Promise<MachinePollAnswer>;
+  report(session: string, result: Omit<OperationResult, 'finishedAt' | 'jws'>): Promise<void>;
+}
+
+export function newMachine(bench: Bench, keys = newMachineKeys()): ScriptedMachine {
+  const client = connectSite(bench.machineUrl, bench.centre.authority.certificate);
+  return {
+    client,
+    keys,
+    join: async (token, mac, bootId = 'boot-1') => {
+      const message = {
+        protocol: 1,
+        token,
+        mac,
+        bootId,
+        signingKey: publicJwk(keys.signing),
+        sealingKey: publicJwk(keys.sealing),
+        version: '0',
+      };
+      const proof = await signDocument('railhead-ramdisk-join', message, keys.signing);
+      return (await client.post('/v1/join', { ...message, proof })) as RamdiskJoinAnswer;
+    },
+    poll: async (session, taken = [], waitSeconds = 10) =>
+      (await client.post('/v1/machine/poll', { waitSeconds, taken }, { session })) as MachinePollAnswer,
+    report: async (session, ended) => {
+      const result = { ...ended, finishedAt: new Date().toISOString() };
+      const jws = await signDocument('railhead-result', result, keys.signing);
+      await client.post('/v1/machine/report', { results: [{ ...result, jws }], progress: [] }, { session });
+    },
+  };
+}
