@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseConfig, sizeBytes } from '#agent/site/config.ts';
+import { configurationPage } from '#agent/site/configPage.ts';
+import { RailheadError } from '#contract/errors.ts';
+
+const least = `
+[provisioning]
+interface = "prov"
+address = "10.77.0.1"
+poolStart = "10.77.0.100"
+poolEnd = "10.77.0.200"
+`;
+
+const refused = (toml: string): unknown => {
+  try {
+    return parseConfig(toml);
+  } catch (error) {
+    return error;
+  }
+};
+
+test('the least configuration gets every default', () => {
+  expect(parseConfig(least)).toMatchObject({
+    stateDirectory: '/var/lib/bcd',
+    provisioning: { prefixLength: 24, leaseTime: '1h', dns: [] },
+    boot: { httpPort: 8080, dhcpPort: 67 },
+    admin: { listen: '127.0.0.1:9090' },
+    cache: { quota: '50GiB', parallelPulls: 2 },
+  });
+});
+
+test('a configuration cannot be changed after it was read', () => {
+  const config = parseConfig(least);
+  expect(Object.isFrozen(config.provisioning)).toBe(true);
+  expect(Object.isFrozen(config.provisioning.dns)).toBe(true);
+});
+
+test.each([
+  ['', 'provisioning'],
+  [least.replace('interface', 'interfaces'), 'provisioning.interface'],
+  [`${least}mtu = 1500`, 'provisioning.mtu'],
+  [least.replace('"prov"', '7'), 'provisioning.interface'],
+  [least.replace('10.77.0.1"', '10.77.0.256"'), 'provisioning.address'],
+  [least.replace('10.77.0.100', '10.78.0.100'), 'provisioning.poolStart'],
+  [least.replace('10.77.0.200', '10.77.1.200'), 'provisioning.poolEnd'],
+  [least.replace('10.77.0.200', '10.77.0.99'), 'provisioning.poolEnd'],
+  [least.replace('10.77.0.100', '10.77.0.1'), 'provisioning.poolStart'],
+  [`${least}leaseTime = "10s"`, 'provisioning.leaseTime'],
+  [`${least}leaseTime = 10`, 'provisioning.leaseTime'],
+  [`${least}[boot]\nhttpPort = 0`, 'boot.httpPort'],
+  [`${least}[admin]\nlisten = "9090"`, 'admin.listen'],
+  [`${least}[central]\nurl = "http://centre"`, 'central.url'],
+  [`${least}[cache]\nquota = "50G"`, 'cache.quota'],
+])('a wrong configuration names its field: %#', (toml, path) => {
+  expect(refused(toml)).toMatchObject({ code: 'INVALID_CONFIG', details: { path } });
+});
+
+test('text that is no TOML says where', () => {
+  expect(refused(`${least}x = = 1`)).toMatchObject({ code: 'INVALID_CONFIG', details: { line: 7 } });
+});
+
+test('no text makes the reader fail in another way', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const outcome = refused(text);
+      return outcome instanceof RailheadError && outcome.code === 'INVALID_CONFIG';
+    }),
+  );
+});
+
+test('sizes are in powers of 1024', () => {
+  expect([sizeBytes('1MiB'), sizeBytes('50GiB'), sizeBytes('2TiB')]).toEqual([
+    2 ** 20,
+    50 * 2 ** 30,
+    2 ** 41,
+  ]);
+});
+
+test('docs/configuration.md is what the schema says; `vitest -u` writes it', async () => {
+  await expect(configurationPage()).toMatchFileSnapshot('../../../docs/configuration.md');
+});
