@@ -1,0 +1,43 @@
+import type { CentralContext } from '../context.ts';
+import { recordInventory } from './imageLocations.ts';
+import { recordProgress } from './progress.ts';
+import {
+  type ReportEnvelope,
+  ReportedEvent,
+  ReportedImage,
+  ReportedProgress,
+  ReportedResult,
+  wellFormed,
+} from './reportSchema.ts';
+import { recordResult } from './results.ts';
+import { recordSiteEvent } from './siteEvents.ts';
+
+/**
+ * Takes what a site reports. Everything in it may be delivered twice: results are known by their operation, events by
+ * their id. Events come first, since a result is checked against the key of the join that an event brings.
+ */
+export async function takeReport(
+  context: CentralContext,
+  siteId: string,
+  report: ReportEnvelope,
+): Promise<void> {
+  const take = <Schema extends Parameters<typeof wellFormed>[0]>(
+    schema: Schema,
+    items: readonly unknown[],
+  ) => {
+    const { good, bad } = wellFormed(schema, items);
+    if (bad.length > 0) context.log.warn({ siteId, bad }, 'ignored malformed items of a report');
+    return good;
+  };
+  for (const event of take(ReportedEvent, report.events)) await recordSiteEvent(context, siteId, event);
+  for (const result of take(ReportedResult, report.results)) await recordResult(context, siteId, result);
+  for (const progress of take(ReportedProgress, report.progress))
+    await recordProgress(context, siteId, progress);
+  if (report.images !== undefined)
+    await recordInventory(context.store, siteId, take(ReportedImage, report.images));
+  await context.store
+    .updateTable('sites')
+    .set({ observed_generation: report.observedGeneration })
+    .where('site_id', '=', siteId)
+    .execute();
+}

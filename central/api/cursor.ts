@@ -1,0 +1,62 @@
+import Type, { type Static } from 'typebox';
+import { RailheadError } from '#contract/errors.ts';
+
+/** The paging fields of every list method. */
+export const pageFields = {
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+  cursor: Type.Optional(Type.String({ maxLength: 256 })),
+};
+const Page = Type.Object(pageFields);
+export type Page = Static<typeof Page>;
+
+/** One page: `cursor` is there when more may follow. */
+export interface PageOf<Item> {
+  items: Item[];
+  cursor?: string;
+}
+
+/** A position in an ordered list, opaque to callers. */
+export function encodeCursor(key: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/**
+ * The position that `cursor` stands for, whose parts have these types.
+ * @throws RailheadError INVALID_INPUT for what `encodeCursor` did not make
+ */
+export function decodeCursor<Key extends readonly ('string' | 'number')[]>(
+  cursor: string,
+  ...types: Key
+): { [Part in keyof Key]: Key[Part] extends 'string' ? string : number } {
+  const key = parse(cursor);
+  if (
+    !Array.isArray(key) ||
+    key.length !== types.length ||
+    !types.every((type, at) => typeof key[at] === type)
+  )
+    throw new RailheadError('INVALID_INPUT', 'pass the cursor of the page before, unchanged', {
+      path: 'cursor',
+    });
+  return key as never;
+}
+
+/** Cuts rows that were asked for with one more than `limit` to a page. */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  keyOf: (row: Row) => readonly (string | number)[],
+  present: (row: Row) => Item,
+): PageOf<Item> {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const items = page.map(present);
+  return rows.length > limit && last !== undefined ? { items, cursor: encodeCursor(keyOf(last)) } : { items };
+}
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

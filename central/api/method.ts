@@ -1,0 +1,30 @@
+import type { Static, TSchema } from 'typebox';
+import type { CentralContext } from '../context.ts';
+import type { Engine } from '../workflows/engine.ts';
+import type { Scope } from './grants.ts';
+import type { Caller } from './tokens.ts';
+
+/** What API methods work with. */
+export interface ApiContext extends CentralContext {
+  engine: Engine;
+}
+
+/** One method of the API: `POST /api/compute/<group>/<name>`. */
+export interface Method<Input extends TSchema = TSchema> {
+  kind: 'read' | 'mutation';
+  /** What a grant must allow. */
+  action: string;
+  input: Input;
+  /** The scopes of the thing called upon, from narrow to wide: a grant on any of them suffices. */
+  scopes: (input: Static<Input>) => Scope[];
+  /** `stop` aborts when the caller hangs up or the centre stops. */
+  run: (context: ApiContext, input: Static<Input>, caller: Caller, stop: AbortSignal) => Promise<unknown>;
+}
+
+/** The methods of one group by name. */
+export type Group = Readonly<Record<string, Method>>;
+
+/** Ties the types of a method's schema and functions together, then forgets them, so that methods fit one table. */
+export function method<Input extends TSchema>(definition: Method<Input>): Method {
+  return definition as unknown as Method;
+}

@@ -1,0 +1,19 @@
+import type { Group } from '../api/method.ts';
+import { images } from './images.ts';
+import { metal } from './metal.ts';
+import { nodes } from './nodes.ts';
+import { pools } from './pools.ts';
+import { profiles } from './profiles.ts';
+import { sites } from './sites.ts';
+import { workflows } from './workflows.ts';
+
+/** Every group of the API: `POST /api/compute/<group>/<method>`. */
+export const groups: Readonly<Record<string, Group>> = {
+  images,
+  metal,
+  nodes,
+  pools,
+  profiles,
+  sites,
+  workflows,
+};

@@ -1,0 +1,42 @@
+import Type from 'typebox';
+import { TenantId } from '#contract/images.ts';
+import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
+import { itemScopes, tenantScopes } from '../api/grants.ts';
+import { type Group, method } from '../api/method.ts';
+import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
+
+const closed = { additionalProperties: false };
+
+/** The records of the machines. */
+export const nodes: Group = {
+  get: method({
+    kind: 'read',
+    action: 'compute:nodes:read',
+    input: Type.Object({ tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }) }, closed),
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store }, { tenantId, nodeId }) =>
+      presentNode(store, await requireNode(store, tenantId, nodeId)),
+  }),
+  list: method({
+    kind: 'read',
+    action: 'compute:nodes:read',
+    input: Type.Object({ tenantId: TenantId, ...pageFields }, closed),
+    scopes: ({ tenantId }) => tenantScopes(tenantId),
+    run: async ({ store }, { tenantId, limit, cursor }) => {
+      let query = store
+        .selectFrom('nodes')
+        .selectAll()
+        .where('tenant_id', '=', tenantId)
+        .orderBy('node_id')
+        .limit(limit + 1);
+      if (cursor !== undefined) query = query.where('node_id', '>', decodeCursor(cursor, 'string')[0]);
+      const page = pageOf(
+        await query.execute(),
+        limit,
+        (row) => [row.node_id],
+        (row) => row,
+      );
+      return { ...page, items: await Promise.all(page.items.map((row) => presentNode(store, row))) };
+    },
+  }),
+};

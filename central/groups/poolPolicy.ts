@@ -1,0 +1,16 @@
+import Type, { type Static } from 'typebox';
+
+const ImageRef = Type.String({ minLength: 1, maxLength: 200 });
+
+/** What a pool wants of its site: images held ready, and the ramdisk that its machines boot, by architecture. */
+export const PoolPolicy = Type.Object(
+  {
+    prewarmImages: Type.Array(ImageRef, { maxItems: 256, default: [] }),
+    ramdisk: Type.Object(
+      { x86_64: Type.Optional(ImageRef), aarch64: Type.Optional(ImageRef) },
+      { additionalProperties: false, default: {} },
+    ),
+  },
+  { additionalProperties: false, default: {} },
+);
+export type PoolPolicy = Static<typeof PoolPolicy>;

@@ -1,0 +1,31 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { Queries } from '../store/store.ts';
+import type { Row } from '../store/tables.ts';
+
+/**
+ * The image that `ref` means for a tenant: its own first, then a public one.
+ * @throws RailheadError NOT_FOUND
+ */
+export async function resolveImage(store: Queries, tenantId: string, ref: string): Promise<Row<'images'>> {
+  const image = await findImage(store, tenantId, ref);
+  if (image === undefined)
+    throw new RailheadError('NOT_FOUND', `tenant ${tenantId} has no image ${ref}, and none is public`, {
+      ref,
+    });
+  return image;
+}
+
+export async function findImage(
+  store: Queries,
+  tenantId: string,
+  ref: string,
+): Promise<Row<'images'> | undefined> {
+  const candidates = await store
+    .selectFrom('images')
+    .selectAll()
+    .where('ref', '=', ref)
+    .where((where) => where.or([where('tenant_id', '=', tenantId), where('visibility', '=', 'public')]))
+    .orderBy('created_at')
+    .execute();
+  return candidates.find((image) => image.tenant_id === tenantId) ?? candidates[0];
+}

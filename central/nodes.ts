@@ -1,0 +1,62 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { BmcBinding } from '#contract/nodeSpec.ts';
+import type { Queries } from './store/store.ts';
+import type { Row } from './store/tables.ts';
+
+/** Usable as a host name once `_` is `-`. */
+export const nodeIdPattern = '^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$';
+
+/** @throws RailheadError NOT_FOUND when the tenant has no such node */
+export async function requireNode(store: Queries, tenantId: string, nodeId: string): Promise<Row<'nodes'>> {
+  const node = await store
+    .selectFrom('nodes')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst();
+  if (node === undefined)
+    throw new RailheadError('NOT_FOUND', `tenant ${tenantId} has no node ${nodeId}`, {
+      path: 'nodeId',
+      nodeId,
+    });
+  return node;
+}
+
+/** A node as the API answers it, with its newest workflow. */
+export async function presentNode(store: Queries, row: Row<'nodes'>) {
+  const macs = await store
+    .selectFrom('node_macs')
+    .select('mac')
+    .where('node_id', '=', row.node_id)
+    .orderBy('mac')
+    .execute();
+  const workflow = await store
+    .selectFrom('workflows')
+    .select('workflow_id')
+    .where('node_id', '=', row.node_id)
+    .orderBy('workflow_id', 'desc')
+    .executeTakeFirst();
+  return {
+    nodeId: row.node_id,
+    tenantId: row.tenant_id,
+    siteId: row.site_id,
+    state: row.state,
+    macs: macs.map(({ mac }) => mac),
+    createdAt: row.created_at,
+    ...present({
+      poolId: row.pool_id,
+      role: row.role,
+      uuid: row.uuid,
+      hostname: row.hostname,
+      address: row.address,
+    }),
+    ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
+    ...(workflow === undefined ? {} : { workflowId: workflow.workflow_id }),
+  };
+}
+
+/** The fields that are there. */
+export function present<Fields extends Record<string, unknown>>(fields: Fields) {
+  const there = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(there) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+}

@@ -1,0 +1,58 @@
+import { EventEmitter } from 'node:events';
+
+/** In-process wake-ups: whoever changes something notifies its topic, and those who wait for it look again. */
+export interface Signals {
+  notify(...topics: string[]): void;
+  /**
+   * Resolves with the first value of `check` that is not undefined, looking at once and after each notice on `topics`;
+   * with undefined when `stop` aborts.
+   */
+  until<Value>(
+    topics: readonly string[],
+    check: () => Promise<Value | undefined>,
+    stop: AbortSignal,
+  ): Promise<Value | undefined>;
+}
+
+/** Notified when images, pools or signers changed: every site's desired state may have. */
+export const allSites = 'sites';
+export const siteTopic = (siteId: string) => `site:${siteId}`;
+export const nodeTopic = (nodeId: string) => `node:${nodeId}`;
+export const operationTopic = (operationId: string) => `operation:${operationId}`;
+export const workflowTopic = (workflowId: string) => `workflow:${workflowId}`;
+
+export function openSignals(): Signals {
+  const emitter = new EventEmitter().setMaxListeners(0);
+  return {
+    notify: (...topics) => {
+      for (const topic of topics) emitter.emit(topic);
+    },
+    until: async (topics, check, stop) => {
+      while (!stop.aborted) {
+        // Listening starts before the look, so that a change in between is not missed.
+        const notice = nextNotice(emitter, topics, stop);
+        try {
+          const found = await check();
+          if (found !== undefined) return found;
+          await notice.given;
+        } finally {
+          notice.forget();
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+function nextNotice(emitter: EventEmitter, topics: readonly string[], stop: AbortSignal) {
+  const { promise: given, resolve } = Promise.withResolvers<void>();
+  const wake = () => resolve();
+  for (const topic of topics) emitter.on(topic, wake);
+  stop.addEventListener('abort', wake);
+  if (stop.aborted) wake();
+  const forget = () => {
+    for (const topic of topics) emitter.off(topic, wake);
+    stop.removeEventListener('abort', wake);
+  };
+  return { given, forget };
+}

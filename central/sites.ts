@@ -1,0 +1,32 @@
+import { RailheadError } from '#contract/errors.ts';
+import { newId } from '#contract/ids.ts';
+import { isDuplicate, now, type Queries } from './store/store.ts';
+import type { Row } from './store/tables.ts';
+
+/** A site's name, for people. */
+export const siteNamePattern = '^[a-z0-9][a-z0-9._-]{0,62}$';
+
+/** @throws RailheadError CONFLICT when a site has this name */
+export async function createSite(store: Queries, name: string): Promise<Row<'sites'>> {
+  const row = { site_id: newId('site'), name, created_at: now(), generation: 0, observed_generation: 0 };
+  try {
+    return await store
+      .insertInto('sites')
+      .values({ ...row, spec: null, seen_at: null })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    throw new RailheadError('CONFLICT', `a site is named ${name} already`, { path: 'name' }, error);
+  }
+}
+
+/** @throws RailheadError NOT_FOUND */
+export async function requireSite(store: Queries, siteId: string): Promise<Row<'sites'>> {
+  const site = await store.selectFrom('sites').selectAll().where('site_id', '=', siteId).executeTakeFirst();
+  if (site === undefined)
+    throw new RailheadError('NOT_FOUND', `there is no site ${siteId}: sites.list shows them`, {
+      path: 'siteId',
+    });
+  return site;
+}

@@ -1,0 +1,110 @@
+import { mkdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Log, silentLog } from '#base/log.ts';
+import { closeAll } from '#base/shutdown.ts';
+import { openAgentsServer } from './agents/server.ts';
+import { openApiServer } from './api/server.ts';
+import type { CentralContext, EngineTimes, UserDataSettings } from './context.ts';
+import { groups } from './groups/index.ts';
+import { issueServer } from './join/authority.ts';
+import { openKeys } from './join/keys.ts';
+import { openSignals } from './signals.ts';
+import { openSealer } from './store/sealing.ts';
+import { openStore } from './store/store.ts';
+import { openEngine } from './workflows/engine.ts';
+
+export interface CentralOptions {
+  /** Holds the database and, in `keys/`, the keys. Made when missing. */
+  directory: string;
+  /** The operators' API; `tls` serves it by a certificate of the centre's CA for `names`. */
+  api: { host: string; port: number; tls?: boolean };
+  /** The agents' listener: always TLS. */
+  agents: { host: string; port: number };
+  /** Host names and addresses that clients reach the centre by: they go into its certificates. */
+  names: readonly string[];
+  /** Base URL of the agents' listener as agents reach it. Default: the first of `names` and the port that was bound. */
+  advertise?: string;
+  userData?: Partial<UserDataSettings>;
+  times?: Partial<EngineTimes>;
+  log?: Log;
+}
+
+/** A running centre. */
+export interface Central {
+  /** Base URL of the API. */
+  apiUrl: string;
+  /** Base URL of the agents' listener. */
+  agentsUrl: string;
+  /** Ends the long polls, stops the engine between two facts, and closes everything. */
+  close(): Promise<void>;
+}
+
+const defaultTimes: EngineTimes = { retryDelayMs: 5_000, cancelGraceMs: 30_000, resumeGraceMs: 120_000 };
+const defaultTokenValidMs = 2 * 3_600_000;
+
+/**
+ * Starts the centre on one directory: opens keys and store, binds both listeners, then takes up the workflows that ran.
+ * @throws the system's error when a listener cannot be bound; nothing is left open then
+ */
+export async function startCentral(options: CentralOptions): Promise<Central> {
+  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  const context = await openContext(options);
+  const engine = openEngine(context);
+  const stopping = new AbortController();
+  const agents = await openAgentsServer(context, options.names, stopping.signal);
+  const api = await openApiServer(
+    { ...context, engine },
+    groups,
+    await apiTls(context, options),
+    stopping.signal,
+  );
+  const store = { close: () => context.store.destroy() };
+  const longPolls = { close: () => stopping.abort() };
+  const parts = [store, agents, api, engine, longPolls];
+  try {
+    const agentsAddress = await listen(agents, options.agents);
+    context.advertise =
+      options.advertise ?? `https://${options.names[0] ?? agentsAddress.address}:${agentsAddress.port}`;
+    const apiAddress = await listen(api, options.api);
+    await engine.resume();
+    const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
+    return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(parts) };
+  } catch (error) {
+    await closeAll(parts);
+    throw error;
+  }
+}
+
+async function openContext(options: CentralOptions): Promise<CentralContext> {
+  const keys = await openKeys(options.directory);
+  return {
+    store: openStore(options.directory),
+    keys,
+    sealer: openSealer(keys.atRest),
+    signals: openSignals(),
+    log: options.log ?? silentLog(),
+    advertise: options.advertise ?? '',
+    userData: { tokenValidMs: defaultTokenValidMs, ...options.userData },
+    times: { ...defaultTimes, ...options.times },
+  };
+}
+
+async function apiTls({ keys }: CentralContext, { api, names }: CentralOptions) {
+  if (api.tls !== true) return undefined;
+  const validMs = 365 * 24 * 3_600_000;
+  const issued = await issueServer(keys.authority, { uri: 'urn:railhead:api', names, validMs });
+  return { key: issued.privateKey, cert: `${issued.certificate.trim()}\n${keys.authority.certificate}` };
+}
+
+async function listen(
+  server: FastifyInstance,
+  { host, port }: { host: string; port: number },
+): Promise<AddressInfo> {
+  await server.listen({ host, port });
+  return server.server.address() as AddressInfo;
+}
+
+function url(scheme: string, { address, port, family }: AddressInfo): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,107 @@
+/** The centre's schema, version by version (base/sqlite.ts). Times are ISO 8601 text, documents JSON text, flags 0 or 1. */
+export const migrations: readonly string[] = [
+  `
+CREATE TABLE tokens (
+  token_id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, grants TEXT NOT NULL,
+  created_at TEXT NOT NULL, expires_at TEXT NOT NULL, revoked_at TEXT
+);
+CREATE TABLE audit (
+  audit_id TEXT PRIMARY KEY, at TEXT NOT NULL, token_id TEXT NOT NULL, method TEXT NOT NULL, action TEXT NOT NULL,
+  scope TEXT NOT NULL, outcome TEXT NOT NULL
+);
+CREATE TABLE sites (
+  site_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, created_at TEXT NOT NULL,
+  generation INTEGER NOT NULL DEFAULT 0, spec TEXT, observed_generation INTEGER NOT NULL DEFAULT 0, seen_at TEXT
+);
+CREATE TABLE pools (
+  pool_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, site_id TEXT NOT NULL REFERENCES sites (site_id),
+  class TEXT NOT NULL, policy TEXT NOT NULL, created_at TEXT NOT NULL
+);
+CREATE TABLE image_signers (
+  tenant_id TEXT NOT NULL, signer_id TEXT NOT NULL, public_key TEXT NOT NULL, created_at TEXT NOT NULL,
+  revoked_at TEXT, PRIMARY KEY (tenant_id, signer_id)
+);
+CREATE TABLE images (
+  image_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, ref TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('os', 'ramdisk')),
+  format TEXT NOT NULL CHECK (format IN ('raw', 'qcow2', 'iso')),
+  compression TEXT NOT NULL CHECK (compression IN ('none', 'zstd', 'gzip')),
+  sha256 TEXT NOT NULL CHECK (length(sha256) = 64), size_bytes INTEGER, source TEXT NOT NULL,
+  signature TEXT, signer_id TEXT, signer_tenant_id TEXT,
+  verified INTEGER NOT NULL, visibility TEXT NOT NULL CHECK (visibility IN ('private', 'public')),
+  created_at TEXT NOT NULL,
+  UNIQUE (tenant_id, ref),
+  CHECK ((signature IS NULL) = (signer_id IS NULL)),
+  CHECK (verified = 0 OR signature IS NOT NULL),
+  CHECK (visibility = 'private' OR verified = 1),
+  CHECK (kind = 'os' OR verified = 1)
+);
+CREATE INDEX images_by_ref ON images (ref);
+CREATE TABLE image_locations (
+  site_id TEXT NOT NULL REFERENCES sites (site_id), image_id TEXT NOT NULL REFERENCES images (image_id),
+  state TEXT NOT NULL CHECK (state IN ('pulling', 'ready', 'failed', 'evicting')),
+  received_bytes INTEGER, error TEXT, reported_at TEXT NOT NULL, PRIMARY KEY (site_id, image_id)
+);
+CREATE TABLE profiles (
+  tenant_id TEXT NOT NULL, profile_id TEXT NOT NULL, version INTEGER NOT NULL, document TEXT NOT NULL,
+  visibility TEXT NOT NULL CHECK (visibility IN ('private', 'public')), used_at TEXT, created_at TEXT NOT NULL,
+  PRIMARY KEY (tenant_id, profile_id, version)
+);
+CREATE TABLE nodes (
+  node_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, site_id TEXT NOT NULL REFERENCES sites (site_id),
+  pool_id TEXT REFERENCES pools (pool_id), uuid TEXT, hostname TEXT, address TEXT, bmc TEXT,
+  state TEXT NOT NULL CHECK (state IN ('enrolled', 'deploying', 'active', 'failed')),
+  role TEXT, created_at TEXT NOT NULL
+);
+CREATE TABLE node_macs (
+  site_id TEXT NOT NULL, mac TEXT NOT NULL, node_id TEXT NOT NULL REFERENCES nodes (node_id),
+  PRIMARY KEY (site_id, mac)
+);
+CREATE TABLE node_joins (
+  join_id TEXT PRIMARY KEY, node_id TEXT NOT NULL REFERENCES nodes (node_id),
+  role TEXT NOT NULL CHECK (role IN ('ramdisk', 'node')), boot_id TEXT, signing_key TEXT, sealing_key TEXT,
+  trust TEXT, at TEXT NOT NULL, received_at TEXT NOT NULL, lost_at TEXT
+);
+CREATE INDEX node_joins_by_node ON node_joins (node_id, role);
+CREATE TABLE join_tokens (
+  token_id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, role TEXT NOT NULL CHECK (role IN ('site', 'node')),
+  node_id TEXT NOT NULL, workflow_id TEXT, created_at TEXT NOT NULL, expires_at TEXT NOT NULL,
+  used_at TEXT, used_by TEXT, revoked_at TEXT
+);
+CREATE TABLE certificates (
+  serial TEXT PRIMARY KEY, identity TEXT NOT NULL, issued_at TEXT NOT NULL, expires_at TEXT NOT NULL, revoked_at TEXT
+);
+CREATE TABLE secrets (ref TEXT PRIMARY KEY, sealed BLOB NOT NULL, created_at TEXT NOT NULL);
+CREATE TABLE workflows (
+  workflow_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, node_id TEXT NOT NULL REFERENCES nodes (node_id),
+  site_id TEXT NOT NULL, profile TEXT NOT NULL, profile_tenant_id TEXT NOT NULL, disk TEXT,
+  state TEXT NOT NULL CHECK (state IN ('running', 'succeeded', 'failed', 'cancelled')),
+  error TEXT, created_by TEXT NOT NULL, created_at TEXT NOT NULL, finished_at TEXT,
+  cancel_requested_at TEXT, cancelled_by TEXT
+);
+CREATE UNIQUE INDEX one_running_workflow_per_node ON workflows (node_id) WHERE state = 'running';
+CREATE INDEX workflows_by_tenant ON workflows (tenant_id, workflow_id);
+CREATE TABLE workflow_steps (
+  workflow_id TEXT NOT NULL REFERENCES workflows (workflow_id), position INTEGER NOT NULL, step_id TEXT NOT NULL UNIQUE,
+  phase TEXT NOT NULL CHECK (phase IN ('main', 'cleanup')), step TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'succeeded', 'failed', 'skipped', 'cancelled')),
+  attempt INTEGER NOT NULL DEFAULT 0, not_before TEXT, started_at TEXT, deadline TEXT, finished_at TEXT,
+  result TEXT, error TEXT, PRIMARY KEY (workflow_id, position)
+);
+CREATE TABLE operations (
+  operation_id TEXT PRIMARY KEY, site_id TEXT NOT NULL REFERENCES sites (site_id), node_id TEXT NOT NULL,
+  step_id TEXT NOT NULL REFERENCES workflow_steps (step_id), workflow_id TEXT NOT NULL, attempt INTEGER NOT NULL,
+  target TEXT NOT NULL, action TEXT NOT NULL, sealed BLOB NOT NULL, join_id TEXT REFERENCES node_joins (join_id),
+  created_at TEXT NOT NULL, expires_at TEXT NOT NULL, taken_at TEXT, cancel_requested_at TEXT, cancel_told_at TEXT,
+  progress TEXT, outcome TEXT, result TEXT, error TEXT, finished_at TEXT,
+  UNIQUE (step_id, attempt)
+);
+CREATE INDEX open_operations_by_site ON operations (site_id) WHERE outcome IS NULL;
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL UNIQUE, at TEXT NOT NULL, node_id TEXT,
+  workflow_id TEXT, step_id TEXT, type TEXT NOT NULL, cause TEXT NOT NULL, text TEXT NOT NULL, data TEXT
+);
+CREATE INDEX events_by_workflow ON events (workflow_id, seq);
+CREATE INDEX events_by_node ON events (node_id, seq);
+`,
+];

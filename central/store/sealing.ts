@@ -1,0 +1,32 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** Encrypts what must not be readable in the database file or its backups. */
+export interface Sealer {
+  seal(text: string): Buffer;
+  /** @throws Error when the bytes were changed or the key is another one */
+  open(sealed: Buffer): string;
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** AES-256-GCM by a key of 32 bytes: nonce, tag, ciphertext. */
+export function openSealer(key: Buffer): Sealer {
+  return { seal: (text) => seal(key, text), open: (sealed) => unseal(key, sealed) };
+}
+
+function seal(key: Buffer, text: string): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+function unseal(key: Buffer, sealed: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
+  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+  const body = sealed.subarray(nonceBytes + tagBytes);
+  return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+}

@@ -1,0 +1,246 @@
+import type { Generated, Insertable, Selectable } from 'kysely';
+import type { CacheState, Compression, ImageFormat, ImageKind } from '#contract/images.ts';
+import type { OperationOutcome } from '#contract/operations.ts';
+
+/** A time as ISO 8601 text, which sorts as time does. */
+type Time = string;
+/** A JSON document as text. */
+type Json = string;
+
+interface TokensTable {
+  token_id: string;
+  name: string;
+  hash: string;
+  grants: Json;
+  created_at: Time;
+  expires_at: Time;
+  revoked_at: Time | null;
+}
+
+interface AuditTable {
+  audit_id: string;
+  at: Time;
+  token_id: string;
+  method: string;
+  action: string;
+  scope: string;
+  outcome: string;
+}
+
+interface SitesTable {
+  site_id: string;
+  name: string;
+  created_at: Time;
+  generation: Generated<number>;
+  spec: Json | null;
+  observed_generation: Generated<number>;
+  seen_at: Time | null;
+}
+
+interface PoolsTable {
+  pool_id: string;
+  tenant_id: string;
+  site_id: string;
+  class: string;
+  policy: Json;
+  created_at: Time;
+}
+
+interface ImageSignersTable {
+  tenant_id: string;
+  signer_id: string;
+  public_key: string;
+  created_at: Time;
+  revoked_at: Time | null;
+}
+
+interface ImagesTable {
+  image_id: string;
+  tenant_id: string;
+  ref: string;
+  kind: ImageKind;
+  format: ImageFormat;
+  compression: Compression;
+  sha256: string;
+  size_bytes: number | null;
+  source: string;
+  signature: string | null;
+  signer_id: string | null;
+  signer_tenant_id: string | null;
+  verified: number;
+  visibility: 'private' | 'public';
+  created_at: Time;
+}
+
+interface ImageLocationsTable {
+  site_id: string;
+  image_id: string;
+  state: CacheState;
+  received_bytes: number | null;
+  error: Json | null;
+  reported_at: Time;
+}
+
+interface ProfilesTable {
+  tenant_id: string;
+  profile_id: string;
+  version: number;
+  document: Json;
+  visibility: 'private' | 'public';
+  used_at: Time | null;
+  created_at: Time;
+}
+
+interface NodesTable {
+  node_id: string;
+  tenant_id: string;
+  site_id: string;
+  pool_id: string | null;
+  uuid: string | null;
+  hostname: string | null;
+  address: string | null;
+  bmc: Json | null;
+  state: 'enrolled' | 'deploying' | 'active' | 'failed';
+  role: string | null;
+  created_at: Time;
+}
+
+interface NodeMacsTable {
+  site_id: string;
+  mac: string;
+  node_id: string;
+}
+
+interface NodeJoinsTable {
+  join_id: string;
+  node_id: string;
+  role: 'ramdisk' | 'node';
+  boot_id: string | null;
+  signing_key: Json | null;
+  sealing_key: Json | null;
+  trust: string | null;
+  at: Time;
+  received_at: Time;
+  lost_at: Time | null;
+}
+
+interface JoinTokensTable {
+  token_id: string;
+  hash: string;
+  role: 'site' | 'node';
+  node_id: string;
+  workflow_id: string | null;
+  created_at: Time;
+  expires_at: Time;
+  used_at: Time | null;
+  used_by: string | null;
+  revoked_at: Time | null;
+}
+
+interface CertificatesTable {
+  serial: string;
+  identity: string;
+  issued_at: Time;
+  expires_at: Time;
+  revoked_at: Time | null;
+}
+
+interface SecretsTable {
+  ref: string;
+  sealed: Buffer;
+  created_at: Time;
+}
+
+interface WorkflowsTable {
+  workflow_id: string;
+  tenant_id: string;
+  node_id: string;
+  site_id: string;
+  profile: Json;
+  profile_tenant_id: string;
+  disk: Json | null;
+  state: 'running' | 'succeeded' | 'failed' | 'cancelled';
+  error: Json | null;
+  created_by: string;
+  created_at: Time;
+  finished_at: Time | null;
+  cancel_requested_at: Time | null;
+  cancelled_by: string | null;
+}
+
+interface WorkflowStepsTable {
+  workflow_id: string;
+  position: number;
+  step_id: string;
+  phase: 'main' | 'cleanup';
+  step: Json;
+  state: 'pending' | 'running' | 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+  attempt: Generated<number>;
+  not_before: Time | null;
+  started_at: Time | null;
+  deadline: Time | null;
+  finished_at: Time | null;
+  result: Json | null;
+  error: Json | null;
+}
+
+interface OperationsTable {
+  operation_id: string;
+  site_id: string;
+  node_id: string;
+  step_id: string;
+  workflow_id: string;
+  attempt: number;
+  target: 'site' | 'ramdisk';
+  action: string;
+  /** The whole operation, encrypted: its input may hold user data. */
+  sealed: Buffer;
+  join_id: string | null;
+  created_at: Time;
+  expires_at: Time;
+  taken_at: Time | null;
+  cancel_requested_at: Time | null;
+  cancel_told_at: Time | null;
+  progress: Json | null;
+  outcome: OperationOutcome | null;
+  result: Json | null;
+  error: Json | null;
+  finished_at: Time | null;
+}
+
+interface EventsTable {
+  seq: Generated<number>;
+  event_id: string;
+  at: Time;
+  node_id: string | null;
+  workflow_id: string | null;
+  step_id: string | null;
+  type: string;
+  cause: string;
+  text: string;
+  data: Json | null;
+}
+
+export interface Tables {
+  tokens: TokensTable;
+  audit: AuditTable;
+  sites: SitesTable;
+  pools: PoolsTable;
+  image_signers: ImageSignersTable;
+  images: ImagesTable;
+  image_locations: ImageLocationsTable;
+  profiles: ProfilesTable;
+  nodes: NodesTable;
+  node_macs: NodeMacsTable;
+  node_joins: NodeJoinsTable;
+  join_tokens: JoinTokensTable;
+  certificates: CertificatesTable;
+  secrets: SecretsTable;
+  workflows: WorkflowsTable;
+  workflow_steps: WorkflowStepsTable;
+  operations: OperationsTable;
+  events: EventsTable;
+}
+
+export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
+export type NewRow<Name extends keyof Tables> = Insertable<Tables[Name]>;

@@ -1,0 +1,56 @@
+import { RailheadError } from '#contract/errors.ts';
+import { findOperation } from '../agents/operations.ts';
+import type { Row } from '../store/tables.ts';
+import type { StepRun } from './stepRun.ts';
+
+/**
+ * The ramdisk that this workflow booted: the newest join of the node that came after its boot entry was placed, of a
+ * boot that had not joined before. Both times are the site's own, so clocks need not agree. Without a boot entry, what
+ * the centre heard since the workflow began counts.
+ */
+export async function joinedRamdisk(run: StepRun): Promise<Row<'node_joins'> | undefined> {
+  const joins = await run.central.store
+    .selectFrom('node_joins')
+    .selectAll()
+    .where('node_id', '=', run.workflow.node_id)
+    .where('role', '=', 'ramdisk')
+    .orderBy('at')
+    .orderBy('join_id')
+    .execute();
+  const entryPlacedAt = await bootEntryTime(run);
+  const isLater = (join: Row<'node_joins'>) =>
+    entryPlacedAt === undefined ? join.received_at >= run.workflow.created_at : join.at >= entryPlacedAt;
+  const earlierBoots = new Set(joins.filter((join) => !isLater(join)).map((join) => join.boot_id));
+  return joins.findLast((join) => isLater(join) && !earlierBoots.has(join.boot_id));
+}
+
+/**
+ * The join of the ramdisk that a step's operation is for; after a crash the one that was asked already.
+ * @throws RailheadError INVALID_STATE when this workflow's ramdisk has not joined, or is lost
+ */
+export async function addressee(run: StepRun): Promise<string> {
+  const asked = await findOperation(run.central.store, run.stepId, run.attempt);
+  if (asked?.join_id != null) return asked.join_id;
+  const join = await joinedRamdisk(run);
+  if (join !== undefined && join.lost_at === null) return join.join_id;
+  throw new RailheadError(
+    'INVALID_STATE',
+    'no ramdisk of this workflow is connected: boot one and wait for it first',
+    {
+      reason: join === undefined ? 'no-ramdisk' : 'ramdisk-lost',
+    },
+  );
+}
+
+/** When the site had placed this workflow's newest boot entry, by the site's clock. */
+async function bootEntryTime({ central, workflow }: StepRun): Promise<string | undefined> {
+  const operation = await central.store
+    .selectFrom('operations')
+    .select('finished_at')
+    .where('workflow_id', '=', workflow.workflow_id)
+    .where('action', '=', 'boot.prepareRamdisk')
+    .where('outcome', '=', 'succeeded')
+    .orderBy('operation_id', 'desc')
+    .executeTakeFirst();
+  return operation?.finished_at ?? undefined;
+}

@@ -1,0 +1,99 @@
+import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
+import type { OperationAction, OperationInput } from '#contract/operations.ts';
+import { findOperation, queueOperation, requestCancel } from '../agents/operations.ts';
+import { operationTopic } from '../signals.ts';
+import type { Row } from '../store/tables.ts';
+import { CentreStopping, StepCancelled, type StepResult, type StepRun, waitFor } from './stepRun.ts';
+
+/**
+ * Hands an operation to the site and waits for its end. One attempt has one operation: after a crash the same one is
+ * waited for, so that the site, which knows its id, never acts twice. `joinId` is the ramdisk that a machine's operation is for.
+ * @throws RailheadError what the operation failed with; DRIVER_ERROR reason `unknown-outcome` when nobody knows
+ */
+export async function relay<Action extends OperationAction>(
+  run: StepRun,
+  action: Action,
+  makeInput: () => Promise<OperationInput<Action>>,
+  joinId?: string,
+): Promise<StepResult> {
+  const operationId = await beginOperation(run, action, makeInput, joinId);
+  return abandoning(run, operationId, async () => {
+    const operation = await waitFor(run, [operationTopic(operationId)], () =>
+      endedOperation(run, operationId),
+    );
+    if (operation.outcome !== 'succeeded') throw operationError(operation);
+    return operation.result === null ? {} : (JSON.parse(operation.result) as StepResult);
+  });
+}
+
+/** The operation of this attempt: the one that was queued before a crash, else a new one. */
+export async function beginOperation<Action extends OperationAction>(
+  run: StepRun,
+  action: Action,
+  makeInput: () => Promise<OperationInput<Action>>,
+  joinId?: string,
+): Promise<string> {
+  const { central, workflow, stepId, attempt, deadline } = run;
+  const existing = await findOperation(central.store, stepId, attempt);
+  if (existing !== undefined) return existing.operation_id;
+  run.stop.throwIfAborted();
+  const place = { siteId: workflow.site_id, nodeId: workflow.node_id, workflowId: workflow.workflow_id };
+  const addressee = joinId === undefined ? {} : { joinId };
+  const input = await makeInput();
+  return queueOperation(central, {
+    ...place,
+    stepId,
+    attempt,
+    action,
+    input,
+    expiresAt: deadline,
+    ...addressee,
+  });
+}
+
+/** Runs `work`; when that is interrupted, asks the site to abandon the operation, and on a cancel gives it time to end. */
+export async function abandoning<Value>(
+  run: StepRun,
+  operationId: string,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!run.stop.aborted || error instanceof CentreStopping) throw error;
+    await requestCancel(run.central, operationId);
+    if (error instanceof StepCancelled) await graceToEnd(run, operationId);
+    throw error;
+  }
+}
+
+async function graceToEnd(run: StepRun, operationId: string): Promise<void> {
+  const { signals, store, times } = run.central;
+  const operation = await store
+    .selectFrom('operations')
+    .select('taken_at')
+    .where('operation_id', '=', operationId)
+    .executeTakeFirst();
+  if (operation?.taken_at === null) return;
+  const patience = AbortSignal.any([AbortSignal.timeout(times.cancelGraceMs), run.closing]);
+  await signals.until([operationTopic(operationId)], () => endedOperation(run, operationId), patience);
+  if (run.closing.aborted) throw run.closing.reason;
+}
+
+export async function endedOperation(
+  run: StepRun,
+  operationId: string,
+): Promise<Row<'operations'> | undefined> {
+  const operation = await run.central.store
+    .selectFrom('operations')
+    .selectAll()
+    .where('operation_id', '=', operationId)
+    .executeTakeFirst();
+  return operation === undefined || operation.outcome === null ? undefined : operation;
+}
+
+export function operationError(operation: Row<'operations'>): RailheadError {
+  if (operation.error !== null) return fromWireError(JSON.parse(operation.error) as WireError);
+  const message = `${operation.action} was interrupted and nobody knows what it did: look at the machine, then try again`;
+  return new RailheadError('DRIVER_ERROR', message, { reason: 'unknown-outcome' });
+}

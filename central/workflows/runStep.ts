@@ -1,0 +1,141 @@
+import { RailheadError, toWireError, type WireError } from '#contract/errors.ts';
+import type { Profile } from '#contract/profiles.ts';
+import { steps } from '#contract/steps.ts';
+import { validate } from '#contract/validate.ts';
+import type { CentralContext } from '../context.ts';
+import { fromNow, now } from '../store/store.ts';
+import type { PlannedStep } from './plan.ts';
+import { changeStep, type StepRow, type WorkflowRow } from './records.ts';
+import { awaitRejoin } from './rejoin.ts';
+import { CentreStopping, StepCancelled, type StepResult, type StepRun } from './stepRun.ts';
+import { executors } from './steps/index.ts';
+import { timeoutSignal, until } from './timeouts.ts';
+
+/** Failures that another attempt may cure; the others say that the request itself is wrong. */
+const curable: readonly WireError['code'][] = ['DRIVER_ERROR', 'UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL'];
+
+/** What can interrupt a step. */
+export interface Interrupts {
+  /** The workflow was cancelled. */
+  cancelled: AbortSignal;
+  /** The centre stops. */
+  closing: AbortSignal;
+}
+
+/**
+ * Runs one attempt of a step, or goes on with the one that a crash interrupted, and stores how it ended.
+ * @throws CentreStopping, with nothing stored, when the centre stops meanwhile
+ */
+export async function runStep(
+  central: CentralContext,
+  workflow: WorkflowRow,
+  row: StepRow,
+  interrupts: Interrupts,
+): Promise<void> {
+  const step = JSON.parse(row.step) as PlannedStep;
+  // Cleanup runs to its end even when the workflow is cancelled.
+  const interrupt =
+    step.phase === 'cleanup'
+      ? interrupts.closing
+      : AbortSignal.any([interrupts.cancelled, interrupts.closing]);
+  try {
+    await until(row.not_before, interrupt);
+    const begun = await begin(central, workflow, row, step);
+    const profile = JSON.parse(workflow.profile) as Profile;
+    const stop = AbortSignal.any([interrupt, timeoutSignal(begun.deadline, timedOut(step))]);
+    const place = { stepId: row.step_id, ...begun };
+    const result = await attempt({
+      central,
+      workflow,
+      profile,
+      step,
+      ...place,
+      stop,
+      closing: interrupts.closing,
+    });
+    await succeed(central, workflow, row, result);
+  } catch (error) {
+    if (error instanceof CentreStopping) throw error;
+    const current = await central.store
+      .selectFrom('workflow_steps')
+      .selectAll()
+      .where('step_id', '=', row.step_id)
+      .executeTakeFirstOrThrow();
+    if (error instanceof StepCancelled) await cancel(central, workflow, current);
+    else await failOrRetry(central, workflow, current, step, error);
+  }
+}
+
+async function attempt(run: StepRun): Promise<StepResult> {
+  const input = validate(steps[run.step.use].input, run.step.with);
+  const execute = executors[run.step.use] as (run: StepRun, input: unknown) => Promise<StepResult>;
+  const result = await execute(run, input);
+  if (run.step.await === 'rejoin') await awaitRejoin(run);
+  return result;
+}
+
+/** Starts the next attempt, or takes up the running one with some time to hear what happened meanwhile. */
+async function begin(
+  { store, times }: CentralContext,
+  workflow: WorkflowRow,
+  row: StepRow,
+  step: PlannedStep,
+): Promise<{ attempt: number; deadline: string }> {
+  if (row.state === 'running' && row.deadline !== null) {
+    const deadline = [row.deadline, fromNow(times.resumeGraceMs)].toSorted().at(-1) ?? row.deadline;
+    await changeStep(store, workflow, row, { set: { deadline }, event: 'resumed', text: 'after a restart' });
+    return { attempt: row.attempt, deadline };
+  }
+  const attempt = row.attempt + 1;
+  const deadline = fromNow(step.timeoutMs);
+  const set = { state: 'running' as const, attempt, deadline, started_at: now(), not_before: null };
+  await changeStep(store, workflow, row, { set, event: 'started', data: { attempt, deadline } });
+  return { attempt, deadline };
+}
+
+async function succeed({ store }: CentralContext, workflow: WorkflowRow, row: StepRow, result: StepResult) {
+  const set = {
+    state: 'succeeded' as const,
+    result: JSON.stringify(result),
+    error: null,
+    finished_at: now(),
+  };
+  await changeStep(store, workflow, row, { set, event: 'succeeded', data: result });
+}
+
+async function cancel({ store }: CentralContext, workflow: WorkflowRow, row: StepRow) {
+  const set = { state: 'cancelled' as const, finished_at: now() };
+  await changeStep(store, workflow, row, { set, event: 'cancelled' });
+}
+
+async function failOrRetry(
+  { store, times, log }: CentralContext,
+  workflow: WorkflowRow,
+  row: StepRow,
+  step: PlannedStep,
+  cause: unknown,
+): Promise<void> {
+  const error = toWireError(cause);
+  if (error.code === 'INTERNAL')
+    log.error({ err: cause, workflowId: workflow.workflow_id, use: step.use }, 'step failed');
+  const again = curable.includes(error.code) && row.attempt <= step.retries;
+  const shared = { error: JSON.stringify(error) };
+  if (again) {
+    const notBefore = fromNow(times.retryDelayMs * 2 ** (row.attempt - 1));
+    const set = { ...shared, state: 'pending' as const, not_before: notBefore };
+    await changeStep(store, workflow, row, {
+      set,
+      event: 'retrying',
+      text: error.message,
+      data: { error, notBefore },
+    });
+  } else {
+    const set = { ...shared, state: 'failed' as const, finished_at: now() };
+    await changeStep(store, workflow, row, { set, event: 'failed', text: error.message, data: error });
+  }
+}
+
+function timedOut(step: PlannedStep): RailheadError {
+  const message = `${step.use} did not end within ${step.timeoutMs / 1000} s`;
+  return new RailheadError('UNAVAILABLE', message, { reason: 'timeout', timeoutMs: step.timeoutMs });
+}

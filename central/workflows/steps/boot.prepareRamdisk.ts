@@ -1,0 +1,71 @@
+import { signDocument } from '#base/jws.ts';
+import type { BootEntry } from '#contract/bootEntry.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { newId } from '#contract/ids.ts';
+import type { PoolPolicy } from '../../groups/poolPolicy.ts';
+import { resolveImage } from '../../images/resolve.ts';
+import { verifyImageForUse } from '../../images/verify.ts';
+import { fromNow, now } from '../../store/store.ts';
+import type { Row } from '../../store/tables.ts';
+import { relay } from '../relay.ts';
+import type { StepResult, StepRun } from '../stepRun.ts';
+
+/** Hours, so that a machine boots while the centre is away. */
+const entryValidMs = 6 * 3_600_000;
+
+/** Places a signed boot entry at the site: the machine's next network boot starts the pool's ramdisk. */
+export function prepareRamdisk(run: StepRun): Promise<StepResult> {
+  return relay(run, 'boot.prepareRamdisk', async () => {
+    const entry = await bootEntry(run);
+    return { entry: await signDocument('railhead-boot-entry', entry, run.central.keys.signing) };
+  });
+}
+
+async function bootEntry(run: StepRun): Promise<BootEntry> {
+  const { store } = run.central;
+  const node = await store
+    .selectFrom('nodes')
+    .selectAll()
+    .where('node_id', '=', run.workflow.node_id)
+    .executeTakeFirstOrThrow();
+  const macs = await store
+    .selectFrom('node_macs')
+    .select('mac')
+    .where('node_id', '=', node.node_id)
+    .execute();
+  return {
+    entryId: newId('be'),
+    siteId: node.site_id,
+    nodeId: node.node_id,
+    macs: macs.map((row) => row.mac).toSorted(),
+    ...(node.uuid === null ? {} : { uuid: node.uuid }),
+    ramdisk: await poolRamdisk(run, node),
+    issuedAt: now(),
+    expiresAt: fromNow(entryValidMs),
+  };
+}
+
+/** The pool's ramdisk images by digest, each verified now. */
+async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<BootEntry['ramdisk']> {
+  const { store } = run.central;
+  const pool = await store
+    .selectFrom('pools')
+    .selectAll()
+    .where('pool_id', '=', node.pool_id ?? '')
+    .executeTakeFirst();
+  const refs = pool === undefined ? [] : Object.entries((JSON.parse(pool.policy) as PoolPolicy).ramdisk);
+  const [first] = refs;
+  if (pool === undefined || first === undefined) throw noRamdisk(node);
+  const digests: BootEntry['ramdisk']['digests'] = {};
+  for (const [architecture, ref] of refs) {
+    const image = await resolveImage(store, pool.tenant_id, ref);
+    await verifyImageForUse(store, image);
+    digests[architecture as keyof typeof digests] = image.sha256;
+  }
+  return { ref: first[1], digests };
+}
+
+function noRamdisk(node: Row<'nodes'>): RailheadError {
+  const message = `node ${node.node_id} is in no pool that names a ramdisk: set policy.ramdisk of its pool`;
+  return new RailheadError('INVALID_STATE', message, { reason: 'no-ramdisk-image', nodeId: node.node_id });
+}

@@ -1,0 +1,91 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { DeployImage } from '#contract/operations.ts';
+import type { DiskHints, StepInput } from '#contract/steps.ts';
+import { resolveImage } from '../../images/resolve.ts';
+import { verifyImageForUse } from '../../images/verify.ts';
+import { parseJson } from '../../store/store.ts';
+import type { Row } from '../../store/tables.ts';
+import type { PlannedStep } from '../plan.ts';
+import { addressee } from '../ramdisk.ts';
+import { stepsOf } from '../records.ts';
+import { relay } from '../relay.ts';
+import type { StepResult, StepRun } from '../stepRun.ts';
+
+/**
+ * Has the ramdisk write the image, resolved in the machine owner's tenant and verified right before, to the disk meant.
+ * @throws RailheadError INVALID_INPUT for an iso, INVALID_STATE for an image that does not verify, INVALID_CONFIG for
+ *   user data that no step rendered, DRIVER_ERROR when the ramdisk wrote another digest than the catalog's
+ */
+export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): Promise<StepResult> {
+  const image = await deployableImage(run, input.image);
+  const joinId = await addressee(run);
+  const result = await relay(run, 'deploy.image', () => deployImage(run, image, input), joinId);
+  if (result.digest !== image.sha256)
+    throw new RailheadError(
+      'DRIVER_ERROR',
+      'the ramdisk wrote other bytes than the catalog names: do not boot this disk',
+      {
+        reason: 'digest-mismatch',
+        expected: image.sha256,
+        found: result.digest,
+      },
+    );
+  return result;
+}
+
+async function deployableImage(run: StepRun, refOfStep: string | undefined): Promise<Row<'images'>> {
+  const { central, workflow, profile } = run;
+  const ref = refOfStep ?? profile.image?.ref;
+  if (ref === undefined)
+    throw new RailheadError('INVALID_CONFIG', 'neither the step nor the profile names an image', {
+      path: 'image',
+    });
+  const image = await resolveImage(central.store, workflow.tenant_id, ref);
+  if (image.format === 'iso')
+    throw new RailheadError('INVALID_INPUT', `image ${ref} is an iso: it goes through media.insert`, {
+      path: 'image',
+    });
+  return image;
+}
+
+async function deployImage(
+  run: StepRun,
+  image: Row<'images'>,
+  input: StepInput<'deploy.deploy'>,
+): Promise<DeployImage> {
+  await verifyImageForUse(run.central.store, image);
+  const { image: overrides } = run.profile;
+  const disk = parseJson<DiskHints>(run.workflow.disk) ?? input.disk;
+  const userData = await renderedUserData(run);
+  return {
+    ref: image.ref,
+    digest: image.sha256,
+    ...(image.size_bytes === null ? {} : { sizeBytes: image.size_bytes }),
+    format: overrides?.format ?? image.format,
+    compression: overrides?.compression ?? image.compression,
+    sources: [image.source],
+    ...(disk === undefined ? {} : { disk }),
+    ...(userData === undefined ? {} : { userData }),
+  };
+}
+
+/** What this workflow's `userdata.render` kept; undefined for a profile without user data. */
+async function renderedUserData(run: StepRun): Promise<DeployImage['userData']> {
+  const { central, workflow, profile } = run;
+  if (profile.userData === undefined) return undefined;
+  const steps = await stepsOf(central.store, workflow.workflow_id);
+  const rendered = steps.findLast(
+    (step) => step.state === 'succeeded' && (JSON.parse(step.step) as PlannedStep).use === 'userdata.render',
+  );
+  const { userDataRef } = parseJson<{ userDataRef?: string }>(rendered?.result ?? null) ?? {};
+  if (userDataRef === undefined)
+    throw new RailheadError('INVALID_CONFIG', 'put a userdata.render step before deploy.deploy', {
+      path: 'steps',
+    });
+  const secret = await central.store
+    .selectFrom('secrets')
+    .select('sealed')
+    .where('ref', '=', userDataRef)
+    .executeTakeFirstOrThrow();
+  return { kind: profile.userData.kind, document: central.sealer.open(secret.sealed) };
+}

@@ -1,0 +1,103 @@
+import { Command } from 'commander';
+import { openLog } from '#base/log.ts';
+import { closeAll, stopSignal } from '#base/shutdown.ts';
+import { onHost } from '#central/host.ts';
+import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
+import { startCentral } from '#central/start.ts';
+import { joinTokenCommand } from './central/joinToken.ts';
+import { collect, hostFolder, listenAddress, printJson, text } from './central/options.ts';
+import { signersCommand } from './central/signers.ts';
+import { sitesCommand } from './central/sites.ts';
+import { tokenCommand } from './central/token.ts';
+
+/** `railhead central …`: runs the centre, and what is done on its host alone. */
+export function centralCommand(): Command {
+  return new Command('central')
+    .description('the centre: run it, and manage on its host what no API may')
+    .addCommand(runCommand(), { isDefault: true })
+    .addCommand(pinsCommand())
+    .addCommand(trustCommand())
+    .addCommand(tokenCommand())
+    .addCommand(joinTokenCommand())
+    .addCommand(sitesCommand())
+    .addCommand(signersCommand());
+}
+
+interface RunFlags {
+  directory: string;
+  apiListen: { host: string; port: number };
+  apiTls?: true;
+  agentsListen: { host: string; port: number };
+  advertise?: string;
+  name: string[];
+  bcdUrl?: string;
+  bcdSha256?: string;
+  templates?: string;
+  logLevel: string;
+}
+
+function runCommand(): Command {
+  return hostFolder(new Command('run'))
+    .description('run the centre until SIGINT or SIGTERM')
+    .option('--api-listen <host:port>', "the operators' API", listenAddress, {
+      host: '127.0.0.1',
+      port: 8080,
+    })
+    .option('--api-tls', "serve the API over TLS by the centre's CA")
+    .option('--agents-listen <host:port>', "the agents' listener", listenAddress, {
+      host: '0.0.0.0',
+      port: 8443,
+    })
+    .option('--advertise <url>', 'base URL by which agents reach the centre')
+    .option('--name <name>', 'a further name or address for the certificates', collect, [])
+    .option('--bcd-url <url>', 'where a deployed OS downloads bcd', text(/^https?:\/\/[^\s'"\\]+$/))
+    .option('--bcd-sha256 <digest>', 'its digest', text(/^[0-9a-f]{64}$/))
+    .option('--templates <folder>', 'custom user data templates')
+    .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    .action(runCentral);
+}
+
+async function runCentral(flags: RunFlags): Promise<void> {
+  const { directory, apiListen, agentsListen, advertise, bcdUrl, bcdSha256, templates } = flags;
+  const log = openLog('railhead-central', flags.logLevel);
+  const central = await startCentral({
+    directory,
+    api: { ...apiListen, tls: flags.apiTls === true },
+    agents: agentsListen,
+    names: certificateNames(flags),
+    ...(advertise !== undefined && { advertise }),
+    userData: {
+      ...(bcdUrl !== undefined && { bcdUrl }),
+      ...(bcdSha256 !== undefined && { bcdSha256 }),
+      ...(templates !== undefined && { templates }),
+    },
+    log,
+  });
+  log.info({ api: central.apiUrl, agents: central.agentsUrl, directory }, 'the centre runs');
+  log.info({ signal: await stopSignal() }, 'the centre stops');
+  await closeAll([central]);
+}
+
+/** What the certificates are for: the advertised host, the listeners' addresses, and the names given. */
+function certificateNames({ advertise, apiListen, agentsListen, name }: RunFlags): string[] {
+  const advertised = advertise === undefined ? [] : [new URL(advertise).hostname.replace(/^\[|\]$/g, '')];
+  const bound = [agentsListen.host, apiListen.host].filter((host) => host !== '0.0.0.0' && host !== '::');
+  return [...new Set([...advertised, ...name, ...bound, 'localhost', '127.0.0.1'])];
+}
+
+function pinsCommand(): Command {
+  return hostFolder(new Command('pins'))
+    .description("the three pins that 'bcd join' must be given")
+    .action(({ directory }: { directory: string }) =>
+      onHost(directory, async ({ keys }) => printJson(centralPins(keys))),
+    );
+}
+
+function trustCommand(): Command {
+  return hostFolder(new Command('trust'))
+    .description('trust.json for the ramdisk image: the CA and the key that signs operations; no secret')
+    .option('--central-url <url>', 'base URL of the centre, for the image to know')
+    .action(({ directory, centralUrl }: { directory: string; centralUrl?: string }) =>
+      onHost(directory, async ({ keys }) => printJson(ramdiskTrust(keys, centralUrl))),
+    );
+}

@@ -1,0 +1,30 @@
+import { Command, Option } from 'commander';
+import { onHost } from '#central/host.ts';
+import { requireJoinable } from '#central/join/joinable.ts';
+import { createJoinToken } from '#central/join/joinTokens.ts';
+import { duration, hostFolder, printJson } from './options.ts';
+
+interface CreateFlags {
+  directory: string;
+  role: 'site' | 'node';
+  nodeId: string;
+  valid: number;
+}
+
+/** `railhead central join-token …`: single-use tokens by which agents join. */
+export function joinTokenCommand(): Command {
+  const create = hostFolder(new Command('create'))
+    .description('mint a single-use join token; it is shown once and stored hashed')
+    .addOption(new Option('--role <role>', 'who joins').choices(['site', 'node']).makeOptionMandatory())
+    .requiredOption('--node-id <id>', 'the identity that the token is for: a site id or a node id')
+    .option('--valid <duration>', 'how long it is valid', duration, duration('24h'))
+    .action(createToken);
+  return new Command('join-token').description('single-use tokens by which agents join').addCommand(create);
+}
+
+function createToken({ directory, role, nodeId, valid }: CreateFlags): Promise<void> {
+  return onHost(directory, async ({ store }) => {
+    await requireJoinable(store, role, nodeId);
+    printJson(await createJoinToken(store, { role, nodeId, validMs: valid }));
+  });
+}
