@@ -1,3 +1,4 @@
+import { inSubnet } from './address.ts';
 import { type AddressView, chooseAddress, mayUse, reservedAddress } from './allocation.ts';
 import { bootFields } from './bootFields.ts';
 import type { ClientFacts } from './client.ts';
@@ -35,6 +36,8 @@ export function decide(packet: DhcpPacket, client: ClientFacts, view: DecisionVi
   if (packet.op !== 1) return silent('not from a client');
   if (packet.hlen === 0 && !packet.options.has(61))
     return silent('neither a hardware address nor a client id');
+  if (packet.giaddr !== noAddress && !inSubnet(packet.giaddr, view.network))
+    return silent('relayed from a network that is not served here');
   const handler = handlers[readOption(packet.options, 'messageType') ?? 0];
   return handler === undefined ? silent('not a request') : handler(packet, client, view);
 }

@@ -19,7 +19,10 @@ export function canonicalUuid(text: string): string | undefined {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** One byte or one 32-bit word repeated is no identity: all zeros and all ones are what boards without one send. */
+/** Sent by boards of many makers whose vendor never set one; in either byte order. */
+const shared = ['00020003000400050006000700080009', '03000200040005000006000700080009'];
+
+/** One byte repeated (all zeros, all ones) is what firmware without a UUID sends. */
 function isFiller(digits: string): boolean {
-  return /^(..)\1{15}$/.test(digits) || /^(.{8})\1{3}$/.test(digits);
+  return /^(..)\1{15}$/.test(digits) || shared.includes(digits);
 }

@@ -1,0 +1,63 @@
+import Database from 'better-sqlite3';
+import { clientFacts } from '#bootserver/dhcp/client.ts';
+import { type Decision, decide } from '#bootserver/dhcp/decide.ts';
+import { LeaseTable } from '#bootserver/dhcp/leases.ts';
+import type { DhcpNetwork, Reservation } from '#bootserver/dhcp/network.ts';
+import type { OptionName, OptionValue } from '#bootserver/dhcp/options.ts';
+import { readOption } from '#bootserver/dhcp/options.ts';
+import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
+
+export const network: DhcpNetwork = {
+  address: '10.77.0.1',
+  prefixLength: 24,
+  pool: { first: '10.77.0.100', last: '10.77.0.103' },
+  router: '10.77.0.1',
+  dns: ['10.77.0.1', '9.9.9.9'],
+  leaseSeconds: 600,
+  httpUrl: 'http://10.77.0.1:8080',
+  machineUrl: 'https://10.77.0.1:8443',
+};
+
+/** A server's mind without sockets: what it is told goes over the wire format, what it decides is carried out. */
+export class Bench {
+  readonly leases: LeaseTable;
+  readonly reserved = new Map<string, Reservation>();
+  network: DhcpNetwork = network;
+  loaderGiven = false;
+  now = 1_000_000;
+
+  constructor(database = new Database(':memory:')) {
+    this.leases = new LeaseTable(database);
+  }
+
+  ask(packet: DhcpPacket): Decision {
+    const request = overTheWire(packet);
+    const reservations = {
+      reservation: (mac: string) => this.reserved.get(mac),
+      isReserved: (address: string) => [...this.reserved.values()].some((one) => one.address === address),
+    };
+    const decision = decide(request, clientFacts(request), { ...this, reservations });
+    for (const change of decision.changes) this.leases.apply(change);
+    return decision;
+  }
+
+  /** The reply as the client decodes it. @throws Error when there is none */
+  reply(packet: DhcpPacket): DhcpPacket {
+    const decision = this.ask(packet);
+    if (decision.kind === 'silent') throw new Error(`silent: ${decision.reason}`);
+    return overTheWire(decision.reply);
+  }
+}
+
+export function optionOf<Name extends OptionName>(
+  packet: DhcpPacket,
+  name: Name,
+): OptionValue<Name> | undefined {
+  return readOption(packet.options, name);
+}
+
+function overTheWire(packet: DhcpPacket): DhcpPacket {
+  const decoded = decodePacket(encodePacket(packet));
+  if ('malformed' in decoded) throw new Error(decoded.malformed);
+  return decoded;
+}
