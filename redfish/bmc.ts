@@ -1,46 +1,43 @@
-import type { Clock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { RailheadError } from '#contract/errors.ts';
-import type { BootDevice, PowerAction } from '#contract/steps.ts';
+import { Slots } from '#base/slots.ts';
+import type { PowerAction } from '#contract/steps.ts';
+import { RedfishClient } from './client.ts';
+import type { BootOverride } from './operations/bootFields.ts';
+import { type BmcIdentity, readIdentity } from './operations/identity.ts';
+import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
+import { type BootMemory, setBootDevice } from './operations/setBootDevice.ts';
+import { setPower } from './operations/setPower.ts';
+import { type PinOptions, pinnedAgent } from './pin.ts';
+import { findSystem } from './system.ts';
+import { vendorOf } from './vendors/index.ts';
+import { factsOf, type Vendor } from './vendors/vendor.ts';
 
-export type Power = 'on' | 'off';
+export type { BootOverride } from './operations/bootFields.ts';
+export type { BmcIdentity } from './operations/identity.ts';
+export type { Power } from './operations/powerState.ts';
 
-export interface BmcOptions {
+export interface BmcOptions extends PinOptions {
   /** `https://host[:port]`. */
   address: string;
   username: string;
   password: string;
-  /** sha256 of the certificate (DER), lower-case hex. Without it the first certificate seen is pinned and told to `onPin`. */
-  certificateSha256?: string;
-  onPin?: (certificateSha256: string) => void;
   log: Log;
   clock?: Clock;
 }
 
-export interface BootOverride {
-  device: BootDevice;
-  persistent: boolean;
-}
-
-export interface BmcIdentity {
-  uuid?: string;
-  serial?: string;
-  manufacturer?: string;
-  model?: string;
-  powerState: Power;
-}
-
 export interface Bmc {
+  /** @throws RailheadError DRIVER_ERROR, reason `power-timeout` when the BMC knows neither on nor off for 30 s */
   getPower(): Promise<Power>;
   /**
    * Brings the machine's power to what the action asks and waits until the BMC says so.
    * `deadline` is in milliseconds since the epoch; default 2 minutes from now.
-   * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED
+   * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED, INVALID_STATE (`powered-off`)
    */
   setPower(action: PowerAction, options?: { deadline?: number }): Promise<Power>;
   /**
    * Sets the next boot's device (`persistent`: every boot's) and reads it back.
-   * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it
+   * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it; UNSUPPORTED
    */
   setBootDevice(override: BootOverride): Promise<BootOverride>;
   identity(): Promise<BmcIdentity>;
@@ -48,7 +45,82 @@ export interface Bmc {
   close(): Promise<void>;
 }
 
-/** A BMC by Redfish. Nothing is sent before the first call. */
+const readLimitMs = 30_000;
+const writeLimitMs = 120_000;
+
+/**
+ * A BMC by Redfish. Nothing is sent before the first call. Every method may fail with DRIVER_ERROR and reason `unreachable`,
+ * `pin-mismatch`, `credentials-refused`, `busy`, `refused` or `license`.
+ */
 export function openBmc(options: BmcOptions): Bmc {
-  throw new RailheadError('UNSUPPORTED', `Redfish to ${options.address} is not built yet`);
+  const { address, clock = systemClock, log, username, password } = options;
+  const client = new RedfishClient({
+    origin: address.replace(/\/+$/, ''),
+    username,
+    password,
+    agent: pinnedAgent(options),
+    log,
+    clock,
+  });
+  return new RedfishBmc(client, clock, log);
+}
+
+interface Found extends Machine {
+  vendor: Vendor;
+  memory: BootMemory;
+}
+
+class RedfishBmc implements Bmc {
+  readonly #client: RedfishClient;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** Power and boot device change one after the other, never into each other. */
+  readonly #changes = new Slots(1);
+  #found: Promise<Found> | undefined;
+
+  constructor(client: RedfishClient, clock: Clock, log: Log) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async getPower(): Promise<Power> {
+    return waitForPower(await this.#machine(), ['on', 'off'], this.#clock.now() + readLimitMs);
+  }
+
+  setPower(action: PowerAction, options: { deadline?: number } = {}): Promise<Power> {
+    return this.#changes.run(async () =>
+      setPower(await this.#machine(), action, options.deadline ?? this.#clock.now() + writeLimitMs),
+    );
+  }
+
+  setBootDevice(override: BootOverride): Promise<BootOverride> {
+    return this.#changes.run(async () =>
+      setBootDevice(await this.#machine(), override, this.#clock.now() + writeLimitMs),
+    );
+  }
+
+  async identity(): Promise<BmcIdentity> {
+    return readIdentity(await this.#machine(), this.#clock.now() + readLimitMs);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  /** Found once; a failure is not kept. */
+  #machine(): Promise<Found> {
+    this.#found ??= this.#find().catch((error) => {
+      this.#found = undefined;
+      throw error;
+    });
+    return this.#found;
+  }
+
+  async #find(): Promise<Found> {
+    const { root, path } = await findSystem(this.#client);
+    const vendor = vendorOf(factsOf(root, (await this.#client.get(path)).body));
+    this.#log.debug({ vendor: vendor.name, system: path }, 'the BMC was recognised');
+    return { client: this.#client, path, vendor, memory: {} };
+  }
 }

@@ -1,0 +1,56 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { Json } from './json.ts';
+import { type BmcMessage, messagesOf, says } from './messages.ts';
+
+/** One HTTP answer of a BMC. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  /** Undefined for an empty body and for one that is no JSON. */
+  body: Json | undefined;
+  text: string;
+}
+
+export function isSuccess(answer: Answer): boolean {
+  return answer.status >= 200 && answer.status < 300;
+}
+
+/** An answer that says no. `answer` is kept so that an operation can look what the BMC asks for. */
+export class BmcRefusal extends RailheadError {
+  readonly answer: Answer;
+  readonly messages: BmcMessage[];
+
+  constructor(method: string, path: string, answer: Answer) {
+    const messages = messagesOf(answer.body);
+    super('DRIVER_ERROR', sentence(method, path, answer, messages), {
+      reason: reasonOf(answer, messages),
+      status: answer.status,
+      path,
+      ...(messages.length > 0 && { messageIds: messages.map((message) => message.id) }),
+    });
+    this.name = 'BmcRefusal';
+    this.answer = answer;
+    this.messages = messages;
+  }
+}
+
+function sentence(method: string, path: string, answer: Answer, messages: readonly BmcMessage[]): string {
+  const said = messages.map((message) => `${message.id}: ${message.text}`).join('; ');
+  return `the BMC answered HTTP ${answer.status} to ${method} ${path}: ${said || firstWords(answer.text) || 'no reason given'}`;
+}
+
+function reasonOf(answer: Answer, messages: readonly BmcMessage[]): string {
+  // Supermicro answers so to what its license does not cover (metal3-io/ironic-image issue 688).
+  if (says(messages, 'OemLicenseNotPassed')) return 'license';
+  return answer.status === 503 || answer.status === 429 ? 'busy' : 'refused';
+}
+
+function firstWords(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+}
+
+/** @throws BmcRefusal unless the answer is a success */
+export function mustSucceed(method: string, path: string, answer: Answer): Answer {
+  if (isSuccess(answer)) return answer;
+  throw new BmcRefusal(method, path, answer);
+}

@@ -1,0 +1,134 @@
+import type { Clock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { type Answer, isSuccess } from './answers.ts';
+import { asObject, linkOf } from './json.ts';
+import { type Exchange, linkPath } from './transport.ts';
+
+type Send = (exchange: Exchange) => Promise<Answer>;
+
+/** What proves who we are, in a request's headers; a session can be ended. */
+export interface Authorization {
+  headers: Record<string, string>;
+  session?: string;
+}
+
+export interface CredentialsOptions {
+  origin: string;
+  username: string;
+  password: string;
+  send: Send;
+  log: Log;
+  clock: Clock;
+}
+
+/** BMCs answer an occasional 401 to good credentials (HPE, GB200: dsx-ai-factory/infra-controller PR 5349); more in a row is a refusal. */
+const refusalsInARow = 2;
+/** Some BMCs lock an account that is tried too often: after a refusal nothing is sent for this long. */
+const restAfterRefusalMs = 300_000;
+
+/**
+ * Whom we are to one BMC: one session, kept and shared by all requests and ended at the close, since BMCs have few (iDRAC 8) and leaked
+ * ones shut everybody out. Where sessions cannot be had, Basic.
+ */
+export class Credentials {
+  readonly #options: CredentialsOptions;
+  #current: Promise<Authorization> | undefined;
+  #restUntil = 0;
+
+  constructor(options: CredentialsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws RailheadError DRIVER_ERROR, reason `credentials-refused` */
+  get(): Promise<Authorization> {
+    this.#current ??= this.#open().catch((error) => {
+      this.#current = undefined;
+      throw error;
+    });
+    return this.#current;
+  }
+
+  /** A new proof in place of one that was refused. Requests that are refused together renew once. */
+  async renew(refused: Authorization): Promise<Authorization> {
+    const current = await this.#current?.catch(ignore);
+    if (current !== refused) return this.get();
+    this.#current = undefined;
+    const fresh = await this.get();
+    await this.#end(refused.session, fresh);
+    return fresh;
+  }
+
+  /** To be called when a fresh proof is refused as well. */
+  refuse(): RailheadError {
+    this.#restUntil = this.#options.clock.now() + restAfterRefusalMs;
+    return refused();
+  }
+
+  async close(): Promise<void> {
+    const current = await this.#current?.catch(ignore);
+    this.#current = undefined;
+    if (current !== undefined) await this.#end(current.session, current);
+  }
+
+  async #open(): Promise<Authorization> {
+    if (this.#options.clock.now() < this.#restUntil) throw refused();
+    const sessions = await this.#sessionsPath();
+    if (sessions === undefined) return this.#basic('the BMC has no session service');
+    for (let refusals = 0; ; ) {
+      const answer = await this.#login(sessions);
+      if (isSuccess(answer)) return this.#sessionOf(answer);
+      if (answer.status !== 401) return this.#basic(`the session was refused with HTTP ${answer.status}`);
+      if (++refusals >= refusalsInARow) throw this.refuse();
+      await this.#options.clock.sleep(1000);
+    }
+  }
+
+  async #sessionsPath(): Promise<string | undefined> {
+    const { send, origin } = this.#options;
+    const { body } = await send({ method: 'GET', path: '/redfish/v1/' });
+    const root = asObject(body);
+    const linked = linkOf(asObject(root.Links).Sessions);
+    if (linked !== undefined) return linkPath(origin, linked);
+    const service = linkOf(root.SessionService);
+    return service && `${linkPath(origin, service).replace(/\/$/, '')}/Sessions`;
+  }
+
+  #login(path: string): Promise<Answer> {
+    const { send, username, password } = this.#options;
+    return send({ method: 'POST', path, body: { UserName: username, Password: password } });
+  }
+
+  #sessionOf(answer: Answer): Authorization {
+    const token = answer.headers['x-auth-token'];
+    const session = answer.headers.location || linkOf(answer.body);
+    // Without its name a session cannot be ended (DMTF/python-redfish-library issue 172): one leaks, no second one shall.
+    if (token === undefined || session === undefined)
+      return this.#basic('the BMC does not name its sessions');
+    return { headers: { 'x-auth-token': token }, session: linkPath(this.#options.origin, session) };
+  }
+
+  #basic(why: string): Authorization {
+    const { username, password, log } = this.#options;
+    log.info({ why }, 'Basic authentication is used for this BMC');
+    const pair = Buffer.from(`${username}:${password}`).toString('base64');
+    return { headers: { authorization: `Basic ${pair}` } };
+  }
+
+  async #end(session: string | undefined, authorization: Authorization): Promise<void> {
+    if (session === undefined) return;
+    const { send, log } = this.#options;
+    await send({ method: 'DELETE', path: session, headers: authorization.headers }).catch(() =>
+      log.warn('a BMC session could not be ended; it ends by its time-out'),
+    );
+  }
+}
+
+function refused(): RailheadError {
+  return new RailheadError(
+    'DRIVER_ERROR',
+    'the BMC refuses user name or password: correct the secret; it is not tried again for five minutes, lest the account be locked',
+    { reason: 'credentials-refused' },
+  );
+}

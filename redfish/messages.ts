@@ -1,0 +1,46 @@
+import { asObject, asText, asTexts, type Json } from './json.ts';
+
+/** One entry of `@Message.ExtendedInfo` (DSP0266, "Error responses"). */
+export interface BmcMessage {
+  /** E.g. `Base.1.12.ActionParameterMissing`. */
+  id: string;
+  text: string;
+  args: string[];
+  related: string[];
+}
+
+/** The messages of an answer, wherever the BMC put them: in `error`, at the top, as a list or alone; `error.code` where there are none. */
+export function messagesOf(body: Json | undefined): BmcMessage[] {
+  const top = asObject(body);
+  const error = asObject(top.error);
+  const infos = [error['@Message.ExtendedInfo'], top['@Message.ExtendedInfo'], top.Messages].flatMap(
+    (value) => value ?? [],
+  );
+  const messages = infos.map(messageOf).filter((message) => message.id !== '' || message.text !== '');
+  if (messages.length > 0 || error.code === undefined) return messages;
+  return [messageOf({ MessageId: error.code, Message: error.message ?? '' })];
+}
+
+function messageOf(value: Json): BmcMessage {
+  const info = asObject(value);
+  return {
+    id: asText(info.MessageId) ?? '',
+    text: asText(info.Message) ?? '',
+    args: asTexts(info.MessageArgs),
+    related: asTexts(info.RelatedProperties),
+  };
+}
+
+/** Whether a message of this name is among them, whatever its registry and version. */
+export function says(messages: readonly BmcMessage[], ...names: string[]): boolean {
+  return messages.some((message) => names.includes(message.id.split('.').at(-1) ?? ''));
+}
+
+/** Whether one of the named messages is about this property: BMCs name it in RelatedProperties, in the arguments, or only in the text. */
+export function saysOf(messages: readonly BmcMessage[], property: string, ...names: string[]): boolean {
+  return messages.some((message) => says([message], ...names) && mentions(message, property));
+}
+
+function mentions(message: BmcMessage, property: string): boolean {
+  return [...message.related, ...message.args, message.text].some((text) => text.includes(property));
+}

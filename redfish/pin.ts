@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+import { Agent, buildConnector } from 'undici';
+import { RailheadError } from '#contract/errors.ts';
+
+export interface PinOptions {
+  /** sha256 of the certificate (DER), lower-case hex. Without it the first certificate seen becomes the pin. */
+  certificateSha256?: string;
+  onPin?: (certificateSha256: string) => void;
+  /**
+   * For a BMC that speaks nothing better: TLS 1.0 and the ciphers that OpenSSL calls weak. Of this one BMC only; the pin still
+   * says whom we speak to.
+   */
+  oldTls?: boolean;
+}
+
+const oldTls = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+
+/**
+ * Connections to one BMC. Its certificate is compared with the pin on every new connection before a byte of HTTP is sent. Nobody vouches
+ * for a BMC's certificate, so the pin is the check: `rejectUnauthorized` off also switches `checkServerIdentity` off, and a resumed
+ * TLS 1.2 session shows no certificate at all, hence no cached sessions.
+ */
+export function pinnedAgent(options: PinOptions): Agent {
+  let pin = options.certificateSha256;
+  const dial = buildConnector({
+    rejectUnauthorized: false,
+    maxCachedSessions: 0,
+    timeout: 5000,
+    allowH2: false,
+    ...(options.oldTls && oldTls),
+  });
+  const check = (found: string | undefined) => {
+    if (pin === undefined && found !== undefined) {
+      pin = found;
+      options.onPin?.(found);
+    }
+    return found !== undefined && found === pin;
+  };
+  return new Agent({
+    // One write and two reads at a time.
+    connections: 3,
+    headersTimeout: 60_000,
+    bodyTimeout: 30_000,
+    maxResponseSize: 4 * 1024 * 1024,
+    connect: (target, done) =>
+      dial(target, (error, socket) => {
+        if (error !== null) return done(error, null);
+        const found = fingerprint(socket as TLSSocket);
+        if (check(found)) return done(null, socket);
+        const mismatch = pinMismatch(pin, found);
+        socket.destroy(mismatch);
+        done(mismatch, null);
+      }),
+  });
+}
+
+function fingerprint(socket: TLSSocket): string | undefined {
+  const der = socket.getPeerX509Certificate?.()?.raw;
+  return der && createHash('sha256').update(der).digest('hex');
+}
+
+function pinMismatch(expected: string | undefined, found: string | undefined): RailheadError {
+  return new RailheadError(
+    'DRIVER_ERROR',
+    `the BMC shows the certificate ${found}, pinned is ${expected}: if it was renewed, pin the new one; if not, somebody stands in between`,
+    { reason: 'pin-mismatch', expected, found },
+  );
+}
