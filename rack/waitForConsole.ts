@@ -5,7 +5,7 @@ import { RailheadError } from '#contract/errors.ts';
 
 export interface ConsoleMatch {
   match: RegExpExecArray;
-  /** Where the next search goes on: the offset in the log after this match's line. */
+  /** Where a search for what comes next begins: the offset in the log after the line of this match. */
   end: number;
   /** When the line of the match began. */
   at: Date;
@@ -18,30 +18,49 @@ export interface ConsoleWait {
   from?: number;
 }
 
+interface LoggedMachine {
+  name: string;
+  consoleLog: string;
+}
+
 /**
  * Waits until a line of a machine's console log matches. Each line begins with a time stamp and a space, which are not
  * part of what is matched.
  * @throws RailheadError UNAVAILABLE with the last lines of the console when `timeoutMs` passes; the signal's reason
  */
 export async function waitForConsole(
-  machine: { name: string; consoleLog: string },
+  machine: LoggedMachine,
   pattern: RegExp,
   { timeoutMs, signal, from = 0 }: ConsoleWait,
 ): Promise<ConsoleMatch> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-  const watcher = watch(machine.consoleLog);
-  // Listening begins before the first look, so that nothing written in between is missed.
-  const changes = on(watcher, 'change', { signal: either });
   try {
+    const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+    return await firstMatch(machine.consoleLog, stateless(pattern), from, either);
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    if (timeout.aborted) throw await notSeen(machine, pattern, timeoutMs);
+    throw error;
+  }
+}
+
+async function firstMatch(
+  file: string,
+  pattern: RegExp,
+  from: number,
+  signal: AbortSignal,
+): Promise<ConsoleMatch> {
+  const watcher = watch(file);
+  // Listening begins before the first look, so that nothing written in between is missed.
+  const changes = on(watcher, 'change', { signal });
+  try {
+    let next = from;
     for (;;) {
-      const found = search(await readFrom(machine.consoleLog, from), pattern, from);
-      if (found !== undefined) return found;
+      const found = search(await readFrom(file, next), pattern, next);
+      if ('match' in found) return found;
+      next = found.next;
       await changes.next();
     }
-  } catch (error) {
-    if (timeout.aborted && signal?.aborted !== true) throw await notSeen(machine, pattern, timeoutMs);
-    throw signal?.aborted === true ? signal.reason : error;
   } finally {
     watcher.close();
   }
@@ -49,14 +68,21 @@ export async function waitForConsole(
 
 const stampLength = new Date(0).toISOString().length;
 
-function search(text: string, pattern: RegExp, from: number): ConsoleMatch | undefined {
-  let end = from;
+/** The first match, or where to look on: at the beginning of the last line, which may still grow. */
+function search(text: string, pattern: RegExp, from: number): ConsoleMatch | { next: number } {
+  let next = from;
   for (const line of text.split('\n')) {
-    end += Buffer.byteLength(line) + 1;
+    const end = next + Buffer.byteLength(line) + 1;
     const match = pattern.exec(line.slice(stampLength + 1));
     if (match !== null) return { match, end, at: new Date(line.slice(0, stampLength)) };
+    next = end;
   }
-  return undefined;
+  return { next: from + Buffer.byteLength(text.slice(0, text.lastIndexOf('\n') + 1)) };
+}
+
+/** Without the flags that make a pattern remember where it was. */
+function stateless({ source, flags }: RegExp): RegExp {
+  return new RegExp(source, flags.replaceAll(/[gy]/g, ''));
 }
 
 async function readFrom(file: string, from: number): Promise<string> {
@@ -72,14 +98,14 @@ async function readFrom(file: string, from: number): Promise<string> {
 }
 
 async function notSeen(
-  machine: { name: string; consoleLog: string },
+  { name, consoleLog }: LoggedMachine,
   pattern: RegExp,
   timeoutMs: number,
 ): Promise<RailheadError> {
-  const console = (await readFrom(machine.consoleLog, 0)).trimEnd().split('\n').slice(-15);
+  const console = (await readFrom(consoleLog, 0)).trimEnd().split('\n').slice(-15);
   return new RailheadError(
     'UNAVAILABLE',
-    `${pattern} did not come on the console of ${machine.name} within ${timeoutMs} ms; see ${machine.consoleLog}`,
+    `${pattern} did not come on the console of ${name} within ${timeoutMs} ms; see ${consoleLog}`,
     { reason: 'console-timeout', console },
   );
 }

@@ -13,7 +13,7 @@ interface Fault {
   rewrite?(path: string, body: Record<string, unknown>): Record<string, unknown>;
 }
 
-const slowMs = 3000;
+const slowMs = 1000;
 
 const faults = {
   slow: {
@@ -64,9 +64,9 @@ export class FaultSwitches {
     this.set(names);
   }
 
-  /** Switches exactly these on; counting begins anew. Unknown names are left out. */
-  set(names: readonly unknown[]): void {
-    this.#requests = new Map(names.filter(isFaultName).map((name) => [name, 0]));
+  /** Switches exactly these on; counting begins anew. */
+  set(names: readonly FaultName[]): void {
+    this.#requests = new Map(names.map((name) => [name, 0]));
   }
 
   names(): FaultName[] {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
@@ -22,6 +23,8 @@ export class MachineConsole {
 
   static async open(logFile: string, socketFile: string): Promise<MachineConsole> {
     const console = new MachineConsole(logFile);
+    // Those who wait for lines watch the file: it must be there.
+    await once(console.#log, 'open');
     await listenOnPath(console.#server, socketFile);
     return console;
   }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import Fastify from 'fastify';
 import type { Closable } from '#base/shutdown.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
-import type { FaultSwitches } from '../bmc/faults.ts';
+import { type FaultName, type FaultSwitches, faultNames, isFaultName } from '../bmc/faults.ts';
 import type { BootOverride } from './bootOverride.ts';
 import type { ManagedMachine } from './machine.ts';
 import { isResetType, type PowerState, resetTypes } from './power.ts';
@@ -35,13 +35,20 @@ export async function openControl(
     return status();
   });
   app.put<{ Body: { names?: unknown } }>('/faults', async ({ body }) => {
-    faults.set(Array.isArray(body?.names) ? body.names : []);
+    faults.set(wantedFaults(body?.names));
     return status();
   });
   app.setErrorHandler((error, _request, reply) => reply.code(500).send({ error: toWireError(error) }));
   await rm(file, { force: true });
   await app.listen({ path: file });
   return app;
+}
+
+function wantedFaults(names: unknown): FaultName[] {
+  if (Array.isArray(names) && names.every(isFaultName)) return names;
+  throw new RailheadError('INVALID_INPUT', `names: must be a list of ${faultNames.join(', ')}`, {
+    path: 'names',
+  });
 }
 
 function wantedAction(action: unknown) {

@@ -48,6 +48,8 @@ export function firmwareArguments(name: FirmwareName, nvram: string): readonly s
     '-machine',
     machine,
     ...extra,
-    ...(code === undefined ? [] : [...flash(0, `readonly=on,file=${code}`), ...flash(1, `file=${nvram}`)]),
+    ...(code === undefined
+      ? []
+      : [...flash(0, `readonly=on,file=${code}`), ...flash(1, `file=${nvram.replaceAll(',', ',,')}`)]),
   ];
 }

@@ -1,12 +1,10 @@
 import type { Log } from '#base/log.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { MachineRecord } from '../record.ts';
 import { afterBoot, type BootOverride, cdId, noOverride } from './bootOverride.ts';
-import { qemuArguments } from './commandLine.ts';
 import type { MachineConsole } from './console.ts';
 import type { EndOfRun } from './endOfRun.ts';
 import { type PowerState, powerRefusal, type ResetType } from './power.ts';
-import { type QemuRun, startQemu } from './qemuRun.ts';
+import type { QemuRun } from './qemuRun.ts';
 
 /** What a BMC can do to its machine. */
 export interface ManagedMachine {
@@ -21,12 +19,14 @@ export interface ManagedMachine {
   changeMedium(file: string | undefined): Promise<void>;
 }
 
+/** Starts QEMU for a boot under `override`; the machine stands still until `cont`. */
+export type StartRun = (override: BootOverride) => Promise<QemuRun>;
+
 /** A machine made of successive QEMU runs: one from each power on or reset to the next reset or power off. */
 export class VirtualMachine implements ManagedMachine {
   bootOverride: BootOverride = noOverride;
-  readonly #record: MachineRecord;
-  readonly #siteNamespace: string;
-  readonly #console: MachineConsole;
+  readonly #start: StartRun;
+  readonly #console: Pick<MachineConsole, 'attach'>;
   readonly #log: Log;
   #run: QemuRun | undefined;
   #medium: string | undefined;
@@ -34,9 +34,8 @@ export class VirtualMachine implements ManagedMachine {
   #startAfterShutdown = false;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(record: MachineRecord, siteNamespace: string, console: MachineConsole, log: Log) {
-    this.#record = record;
-    this.#siteNamespace = siteNamespace;
+  constructor(start: StartRun, console: Pick<MachineConsole, 'attach'>, log: Log) {
+    this.#start = start;
     this.#console = console;
     this.#log = log;
   }
@@ -85,7 +84,7 @@ export class VirtualMachine implements ManagedMachine {
     if (this.#run !== undefined) return;
     const override = this.bootOverride;
     this.#startAfterShutdown = false;
-    const run = await startQemu(this.#siteNamespace, qemuArguments(this.#record, override));
+    const run = await this.#start(override);
     this.bootOverride = afterBoot(override);
     this.#run = run;
     this.#powerState = 'On';

@@ -6,9 +6,12 @@ import { FaultSwitches } from '../bmc/faults.ts';
 import { openBmc } from '../bmc/server.ts';
 import { recordProcess } from '../processRecord.ts';
 import { readRackRecord } from '../record.ts';
+import type { BootOverride } from './bootOverride.ts';
+import { qemuArguments } from './commandLine.ts';
 import { MachineConsole } from './console.ts';
 import { openControl } from './control.ts';
 import { VirtualMachine } from './machine.ts';
+import { startQemu } from './qemuRun.ts';
 
 /**
  * The supervisor of one machine: `node rack/machine/main.ts DIRECTORY NAME`, started inside the management namespace.
@@ -25,7 +28,8 @@ try {
 
   const console = await MachineConsole.open(record.consoleLog, record.consoleSocket);
   started.push(console);
-  const machine = new VirtualMachine(record, rack.namespaces.site, console, log);
+  const start = (override: BootOverride) => startQemu(rack.namespaces.site, qemuArguments(record, override));
+  const machine = new VirtualMachine(start, console, log);
   const faults = new FaultSwitches(record.faults);
   // Before the machine, so that it closes after it: who waits for the supervisor's end holds a connection to it.
   started.push(await openControl(record.controlSocket, machine, faults));

@@ -26,6 +26,7 @@ export class Qmp extends EventEmitter<{ event: [string, Record<string, unknown>]
     stream.on('data', (text: string) => this.#read(text));
     // QEMU's end shows as ECONNRESET when it had unread input: the same as a close to us.
     stream.on('error', () => stream.destroy());
+    stream.once('end', () => stream.destroy());
     stream.once('close', () => this.#closed());
     this.#greeting.promise.catch(() => {});
   }

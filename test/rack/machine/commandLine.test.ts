@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { noOverride } from '#rack/machine/bootOverride.ts';
+import { qemuArguments } from '#rack/machine/commandLine.ts';
+import { machineRecord } from '../fakes/records.ts';
+
+/** The values that follow `option`. */
+function valuesOf(args: readonly string[], option: string): string[] {
+  return args.flatMap((arg, index) => (arg === option ? [args[index + 1] ?? ''] : []));
+}
+
+const threeDisks = { disks: [{ size: '8G' }, { size: '4G', bus: 'nvme' }, { size: '2G', bus: 'sata' }] };
+
+test('a UEFI machine runs OVMF on its own NVRAM, with its own network boot', () => {
+  const args = qemuArguments(machineRecord(), noOverride);
+  expect(valuesOf(args, '-drive')).toEqual([
+    'if=pflash,format=raw,unit=0,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd',
+    'if=pflash,format=raw,unit=1,file=/srv/rack/a/nvram.fd',
+  ]);
+  expect(valuesOf(args, '-device').find((device) => device.startsWith('virtio-net'))).toContain(',romfile=,');
+  expect(valuesOf(args, '-machine')).toEqual(['q35']);
+});
+
+test('a BIOS machine runs SeaBIOS on the serial port and iPXE from the ROM of the card', () => {
+  const args = qemuArguments(machineRecord({ firmware: 'bios' }), noOverride);
+  expect(valuesOf(args, '-machine')).toEqual(['q35,graphics=off']);
+  expect(valuesOf(args, '-drive')).toEqual([]);
+  expect(args.join(' ')).not.toContain('romfile');
+});
+
+test('the firmware reads the UUID and the serial number', () => {
+  const record = machineRecord();
+  const args = qemuArguments(record, noOverride);
+  expect(valuesOf(args, '-smbios')[0]).toContain(`serial=${record.serial},uuid=${record.uuid}`);
+  expect(valuesOf(args, '-uuid')).toEqual([record.uuid]);
+});
+
+test('disks are on their buses with their serial numbers, in boot order before the network', () => {
+  const record = machineRecord(threeDisks);
+  const devices = valuesOf(qemuArguments(record, noOverride), '-device');
+  const serials = record.disks.map(({ serial }) => serial);
+  expect(devices).toContain(`virtio-blk-pci,id=disk0,drive=file-disk0,serial=${serials[0]},bootindex=1`);
+  expect(devices).toContain(`nvme,id=disk1,drive=file-disk1,serial=${serials[1]},bootindex=2`);
+  expect(devices).toContain(`ide-hd,bus=ide.2,id=disk2,drive=file-disk2,serial=${serials[2]},bootindex=3`);
+  expect(devices.find((device) => device.startsWith('virtio-net'))).toContain('bootindex=4');
+});
+
+test('SCSI disks share one controller', () => {
+  const record = machineRecord({
+    disks: [
+      { size: '1G', bus: 'scsi' },
+      { size: '1G', bus: 'scsi' },
+    ],
+  });
+  const devices = valuesOf(qemuArguments(record, noOverride), '-device');
+  expect(devices.filter((device) => device.startsWith('virtio-scsi-pci'))).toHaveLength(1);
+  expect(devices.filter((device) => device.startsWith('scsi-hd'))).toHaveLength(2);
+});
+
+test('commas in a path do not end the option', () => {
+  const record = machineRecord();
+  const disks = record.disks.map((disk) => ({ ...disk, file: '/srv/a,b/disk1.raw' }));
+  const args = qemuArguments({ ...record, disks, nvram: '/srv/a,b/nvram.fd' }, noOverride);
+  expect(args.join(' ')).toContain('file.filename=/srv/a,,b/disk1.raw');
+  expect(args.join(' ')).toContain('file=/srv/a,,b/nvram.fd');
+});
+
+test('HTTP boot is asked for by switching PXE off', () => {
+  const args = qemuArguments(machineRecord(), { target: 'UefiHttp', enabled: 'Once' });
+  expect(valuesOf(args, '-fw_cfg')).toEqual([
+    'name=opt/org.tianocore/IPv4PXESupport,string=n',
+    'name=opt/org.tianocore/IPv6PXESupport,string=n',
+  ]);
+  expect(valuesOf(qemuArguments(machineRecord(), noOverride), '-fw_cfg')).toEqual([]);
+});
+
+test('a reset ends the run', () => {
+  expect(valuesOf(qemuArguments(machineRecord(), noOverride), '-action')).toEqual(['reboot=shutdown']);
+});
