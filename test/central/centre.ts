@@ -1,0 +1,128 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseGrant } from '#central/api/grants.ts';
+import { createToken } from '#central/api/tokens.ts';
+import { onHost } from '#central/host.ts';
+import { addImageSigner } from '#central/images/signers.ts';
+import { createJoinToken } from '#central/join/joinTokens.ts';
+import { createSite } from '#central/sites.ts';
+import { type Central, type CentralOptions, startCentral } from '#central/start.ts';
+import type { WireError } from '#contract/errors.ts';
+import { type Image, imageSigningInput, type RegisterImage } from '#contract/images.ts';
+
+export type Answer<Data> = { status: number; data: Data; error: WireError };
+
+/** An API client for one token. */
+export type Call = <Data = Record<string, unknown>>(method: string, input?: unknown) => Promise<Answer<Data>>;
+
+export function apiClient(apiUrl: string, token: string | undefined): Call {
+  return async (method, input) => {
+    const answer = await fetch(`${apiUrl}/api/compute/${method.replace('.', '/')}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(input ?? {}),
+    });
+    return { status: answer.status, ...((await answer.json()) as object) } as never;
+  };
+}
+
+export interface TestCentre {
+  central: Central;
+  directory: string;
+  /** Calls with a token that may do everything. */
+  call: Call;
+  tokenFor(...grants: string[]): Promise<Call>;
+  close(): Promise<void>;
+}
+
+/** Short waits, so that tests of retries and restarts are quick. */
+export const testTimes = { retryDelayMs: 20, cancelGraceMs: 500, resumeGraceMs: 5_000 };
+
+export async function startTestCentre(options: Partial<CentralOptions> = {}): Promise<TestCentre> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-central-'));
+  const central = await startCentral({
+    directory,
+    api: { host: '127.0.0.1', port: 0 },
+    agents: { host: '127.0.0.1', port: 0 },
+    names: ['127.0.0.1'],
+    times: testTimes,
+    ...options,
+  });
+  const tokenFor = async (...grants: string[]) =>
+    apiClient(central.apiUrl, await mintToken(directory, grants));
+  return {
+    central,
+    directory,
+    call: await tokenFor('compute:*@compute-fleet:*'),
+    tokenFor,
+    close: async () => {
+      await central.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+export function mintToken(directory: string, grants: readonly string[], validMs = 60_000): Promise<string> {
+  return onHost(directory, async ({ store }) => {
+    const { token } = await createToken(store, { name: 'test', grants: grants.map(parseGrant), validMs });
+    return token;
+  });
+}
+
+export function newSite(directory: string, name: string): Promise<{ siteId: string; joinToken: string }> {
+  return onHost(directory, async ({ store }) => {
+    const { site_id: siteId } = await createSite(store, name);
+    const { token: joinToken } = await createJoinToken(store, {
+      role: 'site',
+      nodeId: siteId,
+      validMs: 60_000,
+    });
+    return { siteId, joinToken };
+  });
+}
+
+/** A signer on an allowlist, and how it signs. */
+export interface TestSigner {
+  signerId: string;
+  publicKey: string;
+  signed(image: RegisterImage): RegisterImage;
+}
+
+export async function newSigner(
+  directory: string,
+  tenantId = 'root',
+  signerId = 'platform-2026',
+): Promise<TestSigner> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string;
+  await onHost(directory, ({ store }) => addImageSigner(store, { tenantId, signerId, publicKey: pem }));
+  const signed = (image: RegisterImage) => {
+    const signature = sign(null, imageSigningInput(image), privateKey).toString('base64');
+    return { ...image, signerId, signature };
+  };
+  return { signerId, publicKey: pem, signed };
+}
+
+export function osImage(overrides: Partial<RegisterImage> = {}): RegisterImage {
+  return {
+    tenantId: 'root',
+    ref: 'demo-os@1',
+    kind: 'os',
+    format: 'raw',
+    compression: 'zstd',
+    sha256: 'a'.repeat(64),
+    source: 'https://images.example.com/demo-os.raw.zst',
+    ...overrides,
+  };
+}
+
+export async function mustRegister(call: Call, image: RegisterImage): Promise<Image> {
+  const { data, error } = await call<Image>('images.register', image);
+  if (error !== undefined) throw new Error(error.message);
+  return data;
+}
