@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { abortable } from '#base/abortable.ts';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -35,6 +36,7 @@ export interface Executor {
 export function startExecutor(parts: ExecutorParts): Executor {
   const queues = createQueues();
   const running = new Map<string, AbortController>();
+  const stop = new AbortController();
 
   function take(open: OpenOperation): void {
     const { operationId, nodeId } = open.operation;
@@ -42,24 +44,23 @@ export function startExecutor(parts: ExecutorParts): Executor {
     const control = new AbortController();
     running.set(operationId, control);
     queues
-      .run(nodeId, () => carryOut(open.operation.operationId, parts, control.signal))
+      .run(nodeId, () => carryOut(operationId, parts, control.signal, stop.signal))
       .catch((error: unknown) =>
         parts.log.error({ err: error, operationId }, 'the journal refused an operation'),
       )
       .finally(() => running.delete(operationId));
   }
 
-  let closed = false;
   const executor: Executor = {
     wake: () => {
-      if (!closed) parts.state.journal.open('site').forEach(take);
+      if (!stop.signal.aborted) parts.state.journal.open('site').forEach(take);
     },
     cancel: (operationIds) => {
       for (const id of operationIds) running.get(id)?.abort(cancelled(id));
     },
     close: async () => {
-      closed = true;
-      for (const control of running.values()) control.abort(stopping);
+      stop.abort();
+      for (const control of running.values()) control.abort();
       await queues.idle();
     },
   };
@@ -67,23 +68,29 @@ export function startExecutor(parts: ExecutorParts): Executor {
   return executor;
 }
 
-const stopping = new Error('the agent stops');
-
 function cancelled(operationId: string): RailheadError {
   return new RailheadError('INVALID_STATE', 'cancelled by the centre', { reason: 'cancelled', operationId });
 }
 
-/** Brings one operation of the journal to its end; rejects only when the journal itself fails. */
-async function carryOut(operationId: string, parts: ExecutorParts, signal: AbortSignal): Promise<void> {
+/**
+ * Brings one operation of the journal to its end; rejects only when the journal itself fails. `stop` interrupts it without a
+ * result: what was begun may happen all the same, and the next start looks.
+ */
+async function carryOut(
+  operationId: string,
+  parts: ExecutorParts,
+  cancel: AbortSignal,
+  stop: AbortSignal,
+): Promise<void> {
   const { journal } = parts.state;
   const open = journal.find(operationId);
-  if (open === undefined || signal.reason === stopping) return;
-  const log = parts.log.child({ operationId, nodeId: open.operation.nodeId, action: open.operation.action });
-  const result = await attempt(open, parts, signal).catch((error: unknown) => {
-    // What was interrupted by our own stop may have happened all the same: the next start looks.
-    if (signal.reason === stopping) return undefined;
+  if (open === undefined || stop.aborted) return;
+  const { nodeId, action } = open.operation;
+  const log = parts.log.child({ operationId, nodeId, action });
+  const result = await abortable(attempt(open, parts, cancel), stop).catch((error: unknown) => {
+    if (stop.aborted) return undefined;
     log.warn({ err: error }, 'operation failed');
-    return failed(operationId, signal.aborted ? signal.reason : error);
+    return failed(operationId, cancel.aborted ? cancel.reason : error);
   });
   if (result === undefined) return;
   journal.finish(result);

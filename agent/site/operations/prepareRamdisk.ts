@@ -11,6 +11,7 @@ export const prepareRamdisk: SiteAction<'boot.prepareRamdisk'> = {
     checkEntry(entry, { siteId, nodeId, now: Date.now() });
     // The entry shows up only once its ramdisk is here: a machine is never sent to bytes that are still on their way.
     for (const digest of digestsOf(entry)) await cache.ready(digest, signal);
+    signal.throwIfAborted();
     state.entries.put(entry);
     return { entryId: entry.entryId, expiresAt: entry.expiresAt, macs: entry.macs };
   },
