@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { version } from '#base/version.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
+import { centralCommand } from './central.ts';
 import { ipxeCommand } from './ipxe.ts';
 import { rackCommand } from './rack.ts';
 import { ramdiskCommand } from './ramdisk.ts';
@@ -10,6 +11,7 @@ const program = new Command('railhead')
   .description('Railhead: bare machines become running OSes')
   .version(`${version} (Node ${process.versions.node})`)
   .showHelpAfterError()
+  .addCommand(centralCommand())
   .addCommand(ramdiskCommand())
   .addCommand(ipxeCommand())
   .addCommand(rackCommand());

@@ -1,0 +1,34 @@
+import path from 'node:path';
+import { ensureIpxe } from '#bootserver/ipxePackage.ts';
+import { ramdiskImage } from '#cli/ramdisk.ts';
+import type { Ramdisk } from '#ramdisk/image/build.ts';
+import { buildOs, type OsImage, type OsOptions } from '../os/build.ts';
+
+const cacheDirectory = path.resolve(import.meta.dirname, '../../.cache');
+
+export type Progress = (line: string) => void;
+
+export type OsVariant = Omit<OsOptions, 'cacheDirectory' | 'progress'>;
+
+/** What a line needs that takes minutes to make and is made once: everything comes from the cache the second time. */
+export interface Artifacts {
+  ipxeDirectory: string;
+  os: OsImage;
+}
+
+export async function prepareArtifacts(variant: OsVariant, progress: Progress): Promise<Artifacts> {
+  const ipxeDirectory = path.join(cacheDirectory, 'ipxe');
+  await ensureIpxe({
+    directory: ipxeDirectory,
+    cacheDirectory: path.join(cacheDirectory, 'debian'),
+    progress,
+  });
+  await ramdiskImage({ progress });
+  const os = await buildOs({ ...variant, cacheDirectory, progress });
+  return { ipxeDirectory, os };
+}
+
+/** The ramdisk for the machines of one centre: seconds, since only the trust anchors are new in it. */
+export function ramdiskFor(trust: object, progress: Progress): Promise<Ramdisk> {
+  return ramdiskImage({ trust, progress });
+}

@@ -1,0 +1,30 @@
+import type { DiskHints } from '#contract/steps.ts';
+import { userDataTemplate } from './centre.ts';
+
+/** The seeds' sample profile for the demo's OS: every step from a rendered user data to the OS that has joined. */
+export function deployProfile(id: string, imageRef: string, disk?: DiskHints): object {
+  return {
+    id,
+    version: 1,
+    target: 'metal',
+    role: 'host',
+    image: { ref: imageRef },
+    userData: { kind: 'cloud-init', template: userDataTemplate },
+    steps: [
+      { use: 'userdata.render' },
+      { use: 'boot.prepareRamdisk', on: 'site' },
+      { use: 'management.setBootDevice', on: 'site', with: { device: 'pxe' } },
+      { use: 'power.setPower', on: 'site', with: { action: 'cycle' } },
+      { use: 'wait.agentJoined', with: { role: 'ramdisk' } },
+      {
+        use: 'deploy.deploy',
+        on: 'ramdisk',
+        timeout: '30m',
+        ...(disk === undefined ? {} : { with: { disk } }),
+      },
+      { use: 'management.setBootDevice', on: 'site', with: { device: 'disk' } },
+      { use: 'boot.kexec', on: 'ramdisk', await: 'rejoin', timeout: '15m' },
+    ],
+    cleanup: [{ use: 'boot.cleanUp', on: 'site' }],
+  };
+}

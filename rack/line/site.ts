@@ -1,0 +1,111 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'smol-toml';
+import { run } from '#base/command.ts';
+import { commandIn } from '../netns.ts';
+import type { Rack } from '../rack.ts';
+import type { CentreBooks } from './centre.ts';
+import { type ManagedProcess, startProcess } from './managedProcess.ts';
+import { waitForHttp } from './waitForHttp.ts';
+
+const project = path.resolve(import.meta.dirname, '../..');
+const address = '10.77.0.1';
+
+export interface SiteOptions {
+  rack: Rack;
+  books: CentreBooks;
+  centreUrl: string;
+  ipxeDirectory: string;
+  sourceCaFile: string;
+  directory: string;
+}
+
+/** The site agent as a process in its namespace, which can be stopped, killed and started again. */
+export interface Site {
+  readonly process: ManagedProcess;
+  readonly logFile: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** `kill -9`. */
+  kill(): Promise<void>;
+}
+
+/** Joins the centre as its site, writes `config.toml` and the BMCs' credentials, and starts the agent. */
+export async function startSite(options: SiteOptions): Promise<Site> {
+  const { rack, directory } = options;
+  await mkdir(path.join(directory, 'secrets'), { recursive: true, mode: 0o700 });
+  await join(options);
+  for (const { name, bmc } of rack.machines)
+    await writeFile(path.join(directory, 'secrets', name), `${bmc.username}:${bmc.password}\n`, {
+      mode: 0o600,
+    });
+  await writeFile(path.join(directory, 'config.toml'), stringify(config(options)));
+  const logFile = path.join(directory, 'site.log');
+  let process = await launch(rack.namespaces.site, directory, logFile);
+  return {
+    logFile,
+    get process() {
+      return process;
+    },
+    async start() {
+      process = await launch(rack.namespaces.site, directory, logFile);
+    },
+    stop: () => process.stop(),
+    kill: () => process.kill(),
+  };
+}
+
+async function join({ rack, books, centreUrl, directory }: SiteOptions): Promise<void> {
+  const tokenFile = path.join(directory, 'join-token');
+  await writeFile(tokenFile, books.joinToken, { mode: 0o600 });
+  const { servingCaPin, joinSigningPin, joinEncryptionPin } = books.pins;
+  const pins = [
+    '--serving-ca-pin',
+    servingCaPin,
+    '--join-signing-pin',
+    joinSigningPin,
+    '--join-encryption-pin',
+    joinEncryptionPin,
+  ];
+  const identity = ['--server', centreUrl, '--token-file', tokenFile, '--node-id', books.siteId];
+  const command = [
+    path.join(project, 'bin/bcd'),
+    'join',
+    ...identity,
+    ...pins,
+    '--state-directory',
+    path.join(directory, 'state'),
+  ];
+  await run(...commandIn(rack.namespaces.site, command));
+}
+
+function config({ directory, ipxeDirectory, sourceCaFile }: SiteOptions): object {
+  return {
+    stateDirectory: path.join(directory, 'state'),
+    provisioning: {
+      interface: 'prov',
+      address,
+      poolStart: '10.77.0.100',
+      poolEnd: '10.77.0.200',
+      leaseTime: '10m',
+    },
+    boot: { ipxeDirectory, consoles: ['ttyS0,115200'] },
+    cache: { sourceCaFile, quota: '20GiB' },
+    secrets: { directory: path.join(directory, 'secrets') },
+  };
+}
+
+async function launch(namespace: string, directory: string, logFile: string): Promise<ManagedProcess> {
+  const args = ['site', '--config', path.join(directory, 'config.toml')];
+  const process = startProcess({ namespace, entry: 'agent/bcd.ts', args, logFile });
+  await Promise.race([waitForHttp('http://127.0.0.1:9090/healthz', 30_000), process.died()]);
+  return process;
+}
+
+/** Every line of the agent's log that is JSON, for checks. */
+export async function siteLog(site: Site): Promise<Record<string, unknown>[]> {
+  const lines = (await readFile(site.logFile, 'utf8')).split('\n');
+  return lines
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
