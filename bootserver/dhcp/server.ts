@@ -29,8 +29,9 @@ export interface DhcpServerOptions {
 export async function startDhcpServer(options: DhcpServerOptions): Promise<Closable> {
   const socket = createSocket('udp4');
   socket.on('message', (bytes, from) => serve(bytes, from, socket, options));
+  const listening = once(socket, 'listening');
   socket.bind({ fd: options.fd ?? openInterfaceSocket(options.interfaceName, options.port) });
-  await once(socket, 'listening');
+  await listening;
   socket.on('error', (error) => options.log.error({ err: error }, 'DHCP socket failed'));
   socket.setBroadcast(true);
   return { close: () => closed(socket) };

@@ -36,9 +36,10 @@ export async function startTftpServer(options: TftpServerOptions): Promise<TftpS
   const socket = createSocket('udp4');
   const sessions = new Map<string, Session>();
   socket.on('message', (bytes, from) => answer(bytes, from, socket, sessions, options));
+  const listening = once(socket, 'listening');
   if (options.fd === undefined) socket.bind(options.port, options.address);
   else socket.bind({ fd: options.fd });
-  await once(socket, 'listening');
+  await listening;
   socket.on('error', (error) => options.log.error({ err: error }, 'TFTP socket failed'));
   return {
     port: socket.address().port,

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll } from 'vitest';
+import { run } from '#base/command.ts';
+import { enterNamespace } from '#rack/namespace.ts';
+import { listNamespaces, runIn } from '#rack/netns.ts';
+
+/** A wire between two network namespaces: this process is at the server's end, foreign programs at the client's. */
+export interface Wire {
+  clientNamespace: string;
+  /** Of the client's interface `client0`. */
+  clientMac: string;
+  server: { name: string; address: string };
+  /** Drops `percent` of the datagrams in each direction; 0 stops that. */
+  lose(percent: number): Promise<void>;
+}
+
+const prefix = 'rhboot';
+
+/** The wire of a test file: built before its tests, gone after them, also what a killed run left. */
+export function useWire(): Wire {
+  const server = { name: 'server0', address: '10.77.0.1' };
+  const names = { server: `${prefix}${process.pid}-s`, client: `${prefix}${process.pid}-c` };
+  let leave: () => void = () => {};
+  beforeAll(async () => {
+    await removeStale();
+    await build(names, server.address);
+    leave = enterNamespace(names.server);
+  });
+  afterAll(async () => {
+    leave();
+    await remove([names.server, names.client]);
+  });
+  return {
+    clientNamespace: names.client,
+    clientMac: '02:00:00:00:00:01',
+    server,
+    lose: (percent) => lose(names.server, percent),
+  };
+}
+
+async function build(names: { server: string; client: string }, address: string): Promise<void> {
+  await run('ip', ['netns', 'add', names.server]);
+  await run('ip', ['netns', 'add', names.client]);
+  const inServer = (...args: string[]) => run('ip', ['-n', names.server, ...args]);
+  const inClient = (...args: string[]) => run('ip', ['-n', names.client, ...args]);
+  await inServer('link', 'add', 'server0', 'type', 'veth', 'peer', 'name', 'client0', 'netns', names.client);
+  await inServer('addr', 'add', `${address}/24`, 'dev', 'server0');
+  await inClient('link', 'set', 'client0', 'address', '02:00:00:00:00:01');
+  for (const link of ['lo', 'server0']) await inServer('link', 'set', link, 'up');
+  for (const link of ['lo', 'client0']) await inClient('link', 'set', link, 'up');
+}
+
+async function lose(namespace: string, percent: number): Promise<void> {
+  await runIn(namespace, ['nft', 'flush', 'ruleset']);
+  if (percent === 0) return;
+  const drop = `meta l4proto udp numgen random mod 1000 < ${percent * 10} drop`;
+  const rules = ['input', 'output'].map(
+    (hook) => `chain ${hook} { type filter hook ${hook} priority 0; ${drop}; }`,
+  );
+  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss { ${rules.join('\n')} }\n` });
+}
+
+async function removeStale(): Promise<void> {
+  const stale = (await listNamespaces()).filter((name) => {
+    const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
+    return pid !== undefined && !isRunning(Number(pid));
+  });
+  await remove(stale);
+}
+
+async function remove(namespaces: string[]): Promise<void> {
+  for (const name of namespaces) await run('ip', ['netns', 'delete', name]);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
