@@ -39,6 +39,7 @@ export class RedfishClient {
   readonly #reads = new Slots(2);
   readonly #writes = new Slots(1);
   #ifMatch: IfMatchForm | undefined;
+  #closed = false;
 
   constructor({ agent, ...options }: ClientOptions) {
     this.origin = options.origin;
@@ -96,7 +97,10 @@ export class RedfishClient {
     );
   }
 
+  /** Ends the session and the connections; a second call is harmless. */
   async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
     await this.#credentials.close();
     await this.#agent.close();
   }

@@ -52,11 +52,22 @@ export class Credentials {
 
   /** A new proof in place of one that was refused. Requests that are refused together renew once. */
   async renew(refused: Authorization): Promise<Authorization> {
-    const current = await this.#current?.catch(ignore);
-    if (current !== refused) return this.get();
-    this.#current = undefined;
-    const fresh = await this.get();
-    await this.#end(refused.session, fresh);
+    const seen = this.#current;
+    const current = await seen?.catch(ignore);
+    if (current !== refused || this.#current !== seen) return this.get();
+    const renewal = this.#replace(refused);
+    this.#current = renewal;
+    renewal.catch(() => {
+      if (this.#current === renewal) this.#current = undefined;
+    });
+    return renewal;
+  }
+
+  /** The old session first: a 401 may have been a whim, and BMCs have few sessions. One that will not be ended is ended with the new proof. */
+  async #replace(refused: Authorization): Promise<Authorization> {
+    const ended = await this.#end(refused.session, refused);
+    const fresh = await this.#open();
+    if (!ended) await this.#end(refused.session, fresh);
     return fresh;
   }
 
@@ -69,7 +80,8 @@ export class Credentials {
   async close(): Promise<void> {
     const current = await this.#current?.catch(ignore);
     this.#current = undefined;
-    if (current !== undefined) await this.#end(current.session, current);
+    if (current !== undefined && !(await this.#end(current.session, current)))
+      this.#options.log.warn('a BMC session could not be ended; it ends by its time-out');
   }
 
   async #open(): Promise<Authorization> {
@@ -116,12 +128,12 @@ export class Credentials {
     return { headers: { authorization: `Basic ${pair}` } };
   }
 
-  async #end(session: string | undefined, authorization: Authorization): Promise<void> {
-    if (session === undefined) return;
-    const { send, log } = this.#options;
-    await send({ method: 'DELETE', path: session, headers: authorization.headers }).catch(() =>
-      log.warn('a BMC session could not be ended; it ends by its time-out'),
-    );
+  /** Whether the session is gone. */
+  async #end(session: string | undefined, authorization: Authorization): Promise<boolean> {
+    if (session === undefined) return true;
+    const request: Exchange = { method: 'DELETE', path: session, headers: authorization.headers };
+    const answer = await this.#options.send(request).catch(ignore);
+    return answer !== undefined && (isSuccess(answer) || answer.status === 404);
   }
 }
 

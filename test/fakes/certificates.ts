@@ -31,8 +31,12 @@ export async function makeTestCa(name = 'test CA'): Promise<TestCa> {
   return { certificate, keys, pem: certificate.toString('pem') };
 }
 
-/** A certificate for 127.0.0.1 issued by `ca`. */
-export async function issueServerIdentity(ca: TestCa): Promise<ServerIdentity> {
+/** A certificate for 127.0.0.1 issued by `ca`, and for the URI when it is given. */
+export async function issueServerIdentity(ca: TestCa, uri?: string): Promise<ServerIdentity> {
+  const names = [
+    { type: 'ip', value: '127.0.0.1' } as const,
+    ...(uri ? [{ type: 'url', value: uri } as const] : []),
+  ];
   const keys = await newKeys();
   const certificate = await x509.X509CertificateGenerator.create({
     subject: 'CN=127.0.0.1',
@@ -40,7 +44,7 @@ export async function issueServerIdentity(ca: TestCa): Promise<ServerIdentity> {
     publicKey: keys.publicKey as never,
     signingKey: ca.keys.privateKey as never,
     signingAlgorithm: certificateAlgorithm,
-    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+    extensions: [new x509.SubjectAlternativeNameExtension(names)],
     ...validity(),
   });
   return { key: await pemOfKey(keys.privateKey), cert: certificate.toString('pem') };
