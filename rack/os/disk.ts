@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, truncate, writeFile } from 'node:fs/promises';
+import { run } from '#base/command.ts';
+import type { DiskIdentity } from './identity.ts';
+
+const mebibyte = 1024 * 1024;
+const sector = 512;
+
+export const espLayout = { startBytes: mebibyte, sizeBytes: 64 * mebibyte };
+export const rootLayout = { startBytes: 65 * mebibyte, sizeBytes: 64 * mebibyte };
+
+/** The smallest disk that holds both partitions and the backup partition table. */
+export const smallestDiskBytes = 130 * mebibyte;
+
+export interface DiskOptions {
+  file: string;
+  /** Not necessarily a multiple of a sector; the partition table ends at the last whole one. */
+  sizeBytes: number;
+  identity: DiskIdentity;
+  esp: string;
+  root: string;
+  /** syslinux' boot code for the protective MBR (440 bytes), which starts the partition marked as legacy-bootable. */
+  bootCode: Buffer;
+}
+
+/** A GPT disk as a sparse file: the ESP, which a BIOS boots as well, and the root partition. */
+export async function makeDisk(options: DiskOptions): Promise<void> {
+  const { file, sizeBytes } = options;
+  await writeFile(file, '');
+  await truncate(file, sizeBytes - (sizeBytes % sector));
+  await run('sgdisk', [...partitionArguments(options.identity), file]);
+  await truncate(file, sizeBytes);
+  const disk = await open(file, 'r+');
+  try {
+    await disk.write(options.bootCode, 0, Math.min(options.bootCode.length, 440), 0);
+    await copySparsely(options.esp, disk, espLayout.startBytes);
+    await copySparsely(options.root, disk, rootLayout.startBytes);
+    await disk.sync();
+  } finally {
+    await disk.close();
+  }
+}
+
+/** Attribute bit 2 is "legacy BIOS bootable" (UEFI 2.10, table 5.8). */
+function partitionArguments(identity: DiskIdentity): string[] {
+  const at = ({ startBytes, sizeBytes }: typeof espLayout): string =>
+    `${startBytes / sector}:+${sizeBytes / mebibyte}M`;
+  const esp = ['-n', `1:${at(espLayout)}`, '-t', '1:ef00', '-c', '1:ESP', '-u', `1:${identity.espPartition}`];
+  const root = [
+    '-n',
+    `2:${at(rootLayout)}`,
+    '-t',
+    '2:8304',
+    '-c',
+    '2:root',
+    '-u',
+    `2:${identity.rootPartition}`,
+  ];
+  return ['-o', ...esp, '-A', '1:set:2', ...root, '-U', identity.disk];
+}
+
+/** Blocks of zeros stay holes, so that image and cache take no more room than their content. */
+async function copySparsely(source: string, target: FileHandle, startBytes: number): Promise<void> {
+  let position = startBytes;
+  for await (const chunk of createReadStream(source, { highWaterMark: 64 * 1024 })) {
+    const bytes = chunk as Buffer;
+    if (!isZero(bytes)) await target.write(bytes, 0, bytes.length, position);
+    position += bytes.length;
+  }
+}
+
+function isZero(bytes: Buffer): boolean {
+  return bytes.equals(Buffer.alloc(bytes.length));
+}

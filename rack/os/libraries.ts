@@ -1,0 +1,42 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { run } from '#base/command.ts';
+
+const folders = ['usr/lib/x86_64-linux-gnu', 'usr/lib64', 'lib/x86_64-linux-gnu', 'lib64'];
+
+/**
+ * The shared libraries that a program needs, directly or not, as paths in the folder of unpacked packages.
+ * @throws Error that names the library which no package brought
+ */
+export async function librariesOf(program: string, packages: string): Promise<string[]> {
+  const found = new Map<string, string>();
+  const pending = await neededBy(path.join(packages, program));
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (found.has(name)) continue;
+    const library = await locate(name, packages);
+    found.set(name, library);
+    pending.push(...(await neededBy(path.join(packages, library))));
+  }
+  return [...found.values()].toSorted();
+}
+
+async function neededBy(file: string): Promise<string[]> {
+  const headers = await run('objdump', ['-p', file]);
+  return Array.from(headers.matchAll(/^\s*NEEDED\s+(\S+)$/gm), (match) => match[1] ?? '');
+}
+
+async function locate(name: string, packages: string): Promise<string> {
+  for (const folder of folders) {
+    const file = path.join(folder, name);
+    if (
+      await access(path.join(packages, file)).then(
+        () => true,
+        () => false,
+      )
+    )
+      return file;
+  }
+  throw new Error(
+    `the demo OS needs ${name}, which none of its packages holds: add the package to rack/os/packages.ts`,
+  );
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { access, mkdtemp, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type DebianPackage, download, realPackage, unpack } from '#base/debian.ts';
+
+/** What the image is made of, all from one Debian suite. The libraries are those that wget needs; `libraries.ts` checks them. */
+const names = [
+  'busybox-static',
+  'syslinux',
+  'extlinux',
+  'syslinux-common',
+  'systemd-boot-efi',
+  'wget',
+  'libc6',
+  'libffi8',
+  'libgmp10',
+  'libgnutls30t64',
+  'libhogweed6t64',
+  'libidn2-0',
+  'libnettle8t64',
+  'libp11-kit0',
+  'libpcre2-8-0',
+  'libpsl5t64',
+  'libtasn1-6',
+  'libunistring5',
+  'libuuid1',
+  'zlib1g',
+];
+
+export interface OsPackages {
+  packages: DebianPackage[];
+  /** `6.12.…-amd64`. */
+  kernelRelease: string;
+}
+
+/** Fetches the packages (or finds them in the cache). */
+export async function osPackages(
+  cacheDirectory: string,
+  progress?: (line: string) => void,
+): Promise<OsPackages> {
+  const options = {
+    cacheDirectory: path.join(cacheDirectory, 'debian'),
+    ...(progress === undefined ? {} : { progress }),
+  };
+  const kernel = await realPackage('linux-image-amd64', /^linux-image-\d.*-amd64$/, options);
+  const packages = await download({ ...options, packages: [...names, kernel] });
+  return { packages, kernelRelease: kernel.replace('linux-image-', '') };
+}
+
+/** One folder with the files of all packages, kept in the cache: several images are made from it. */
+export async function unpacked(packages: readonly DebianPackage[], cacheDirectory: string): Promise<string> {
+  const key = createHash('sha256')
+    .update(packages.map((one) => one.sha256).join('\n'))
+    .digest('hex');
+  const directory = path.join(cacheDirectory, 'os', `packages-${key.slice(0, 16)}`);
+  if (await exists(directory)) return directory;
+  const partial = await mkdtemp(path.join(cacheDirectory, 'os', 'partial-'));
+  try {
+    for (const { file } of packages) await unpack(file, partial);
+    await rename(partial, directory);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    if (!(await exists(directory))) throw error;
+  }
+  return directory;
+}
+
+export function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { run } from '#base/command.ts';
+import { type DiskIdentity, fatUuid } from './identity.ts';
+import { librariesOf } from './libraries.ts';
+import { completeTree, directory, file, overlay, symlink, type TreeEntry } from './tree.ts';
+
+export interface RootOptions {
+  ref: string;
+  hostname: string;
+  identity: DiskIdentity;
+  packages: string;
+  modules: readonly TreeEntry[];
+}
+
+/** The root file system: busybox, a TLS client that verifies, our scripts, and what tells this image from others. */
+export async function rootTree(options: RootOptions): Promise<TreeEntry[]> {
+  const { packages, modules } = options;
+  return completeTree([
+    ...emptyDirectories(),
+    ...(await busyboxEntries(path.join(packages, 'usr/bin/busybox'))),
+    ...(await tlsClient(packages)),
+    ...modules,
+    ...overlay(path.join(import.meta.dirname, 'files/root')),
+    ...imageFacts(options),
+  ]);
+}
+
+function emptyDirectories(): TreeEntry[] {
+  const plain = ['boot/efi', 'dev', 'mnt', 'proc', 'run', 'sys', 'var/lib/railhead', 'var/log'];
+  return [...plain.map((at) => directory(at)), directory('tmp', 0o1777), directory('root', 0o700)];
+}
+
+async function busyboxEntries(busybox: string): Promise<TreeEntry[]> {
+  const applets = (await run(busybox, ['--list'])).split('\n').filter((name) => /^[a-z0-9_-]+$/.test(name));
+  const links = applets.filter((name) => name !== 'busybox').map((name) => symlink(`bin/${name}`, 'busybox'));
+  const administration = ['init', 'modprobe', 'poweroff', 'reboot'].map((name) =>
+    symlink(`sbin/${name}`, '../bin/busybox'),
+  );
+  return [file('bin/busybox', await readFile(busybox), 0o755), ...links, ...administration];
+}
+
+/** GNU wget: busybox has one too, which does not check the server's certificate. It is the smallest sound one that Debian has. */
+async function tlsClient(packages: string): Promise<TreeEntry[]> {
+  const libraries = await librariesOf('usr/bin/wget', packages);
+  const entries = libraries.map(async (library) =>
+    file(
+      `lib/x86_64-linux-gnu/${path.basename(library)}`,
+      await readFile(path.join(packages, library)),
+      0o755,
+    ),
+  );
+  return [
+    ...(await Promise.all(entries)),
+    file('usr/bin/wget', await readFile(path.join(packages, 'usr/bin/wget')), 0o755),
+    symlink('lib64', 'lib/x86_64-linux-gnu'),
+  ];
+}
+
+function imageFacts({ ref, hostname, identity }: RootOptions): TreeEntry[] {
+  const [name = ref, version = ''] = ref.split('@');
+  return [
+    file('etc/railhead/image-ref', `${ref}\n`),
+    file('etc/hostname', `${hostname}\n`),
+    file('etc/hosts', '127.0.0.1 localhost\n'),
+    file('etc/passwd', 'root:x:0:0:root:/root:/bin/sh\n'),
+    file('etc/group', 'root:x:0:\n'),
+    file('etc/fstab', fstab(identity)),
+    file('etc/os-release', osRelease(name, version)),
+  ];
+}
+
+function fstab(identity: DiskIdentity): string {
+  return [
+    `UUID=${identity.rootFileSystem} / ext4 rw 0 1`,
+    `UUID=${fatUuid(identity.espVolume)} /boot/efi vfat noauto,rw,umask=077 0 0`,
+    '',
+  ].join('\n');
+}
+
+export function osRelease(name: string, version: string): string {
+  return [
+    'NAME="Railhead demo OS"',
+    'ID=railhead-demo',
+    `PRETTY_NAME="Railhead demo OS ${name} ${version}"`,
+    `IMAGE_ID="${name}"`,
+    `IMAGE_VERSION="${version}"`,
+    '',
+  ].join('\n');
+}
