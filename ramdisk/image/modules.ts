@@ -19,9 +19,7 @@ export const moduleRows: readonly ModuleRow[] = [
       ...['intel', 'broadcom', 'mellanox', 'chelsio', 'qlogic', 'emulex', 'sfc', 'huawei', 'pensando'].map(
         ethernet,
       ),
-      ...['netronome', 'brocade', 'cavium', 'cisco', 'fungible', 'myricom', 'neterion', 'wangxun'].map(
-        ethernet,
-      ),
+      ...['netronome', 'brocade', 'cavium', 'cisco', 'myricom', 'neterion'].map(ethernet),
     ],
   },
   {
@@ -49,17 +47,7 @@ export const moduleRows: readonly ModuleRow[] = [
   { why: 'networks of sites', names: ['8021q', 'bonding', 'af_packet'] },
   {
     why: 'SATA and older ATA disks',
-    names: [
-      'ahci',
-      'ata_piix',
-      'ata_generic',
-      'sata_mv',
-      'sata_nv',
-      'sata_sil24',
-      'sata_svw',
-      'sata_via',
-      'pata_acpi',
-    ],
+    names: ['ahci', 'ata_piix', 'ata_generic', 'sata_mv', 'sata_nv', 'sata_sil24', 'sata_svw', 'sata_via'],
   },
   { why: 'NVMe disks', names: ['nvme', 'vmd'] },
   {
@@ -79,7 +67,7 @@ export const moduleRows: readonly ModuleRow[] = [
   },
   {
     why: 'SAS and RAID controllers, less common',
-    names: ['3w-9xxx', '3w-sas', 'isci', 'pm80xx', 'hptiop', 'mvumi', 'esas2r', 'cciss'],
+    names: ['3w-9xxx', '3w-sas', 'isci', 'pm80xx', 'hptiop', 'mvumi', 'esas2r'],
   },
   {
     why: 'Fibre Channel and converged adapters',
@@ -110,17 +98,26 @@ export const moduleRows: readonly ModuleRow[] = [
   { why: 'keyboard of a console', names: ['usbhid', 'hid_generic', 'atkbd', 'i8042'] },
   {
     why: 'file systems of deployed disks',
-    names: ['vfat', 'nls_cp437', 'nls_ascii', 'nls_iso8859_1', 'nls_utf8', 'ext4', 'xfs', 'btrfs'],
+    names: [
+      'vfat',
+      'nls_cp437',
+      'nls_ascii',
+      'nls_iso8859_1',
+      'nls_utf8',
+      'ext4',
+      'xfs',
+      'btrfs',
+      'crc32c_generic',
+    ],
   },
   { why: 'EFI variables: the boot entry of the written disk', names: ['efivarfs'] },
   {
-    why: 'software RAID, LVM and encryption on disks that are taken over',
+    why: 'software RAID, and LVM on disks that are taken over',
     names: [
       'raid0',
       'raid1',
       'raid10',
       'raid456',
-      'linear',
       'dm_mod',
       'dm_mirror',
       'dm_snapshot',

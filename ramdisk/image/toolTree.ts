@@ -15,24 +15,9 @@ export async function stageTools(
   packagesRoot: string,
   stage: string,
 ): Promise<void> {
-  const files = await Promise.all(
-    rows.flatMap(({ files }) => files).map((name) => matching(packagesRoot, name)),
-  );
-  await stageWithLibraries(files.flat(), packagesRoot, stage);
-}
-
-/** Adds what a program from elsewhere, which lies in `stage` already, needs. */
-export async function stageLibrariesOf(program: string, packagesRoot: string, stage: string): Promise<void> {
-  await stageWithLibraries(await neededFiles(path.join(stage, program), packagesRoot), packagesRoot, stage);
-}
-
-async function stageWithLibraries(
-  files: readonly string[],
-  packagesRoot: string,
-  stage: string,
-): Promise<void> {
+  const open: string[] = [];
+  for (const name of rows.flatMap(({ files }) => files)) open.push(...(await matching(packagesRoot, name)));
   const done = new Set<string>();
-  const open = [...files];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (done.has(file)) continue;
     done.add(file);

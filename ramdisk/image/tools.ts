@@ -7,6 +7,10 @@ export interface ToolRow {
   files: readonly string[];
 }
 
+function inLibraries(name: string): string {
+  return `usr/lib/x86_64-linux-gnu/${name}`;
+}
+
 export const toolRows: readonly ToolRow[] = [
   { package: 'busybox-static', files: ['usr/bin/busybox'] },
   {
@@ -57,9 +61,11 @@ export const toolRows: readonly ToolRow[] = [
     files: ['usr/bin/kmod', 'usr/sbin/modprobe', 'usr/sbin/rmmod', 'usr/sbin/modinfo', 'usr/bin/lsmod'],
   },
   { package: 'dropbear-bin', files: ['usr/sbin/dropbear', 'usr/bin/dropbearkey'] },
-  // What bcd itself needs.
-  { package: 'libstdc++6', files: ['usr/lib/x86_64-linux-gnu/libstdc++.so.6'] },
-  { package: 'libatomic1', files: ['usr/lib/x86_64-linux-gnu/libatomic.so.1'] },
+  // What bcd itself needs: Node's libraries.
+  { package: 'libc6', files: ['libdl.so.2', 'libm.so.6', 'libpthread.so.0'].map(inLibraries) },
+  { package: 'libgcc-s1', files: ['libgcc_s.so.1'].map(inLibraries) },
+  { package: 'libstdc++6', files: ['libstdc++.so.6'].map(inLibraries) },
+  { package: 'libatomic1', files: ['libatomic.so.1'].map(inLibraries) },
 ];
 
 /** Firmware that NICs load from a file (non-free-firmware); only what a module of the ramdisk asks for is taken. */

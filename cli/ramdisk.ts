@@ -1,0 +1,67 @@
+import { copyFile, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { buildExecutable } from '#agent/executable/build.ts';
+import { buildRamdisk, type Ramdisk } from '#ramdisk/image/build.ts';
+import type { Personality } from '#ramdisk/image/personality.ts';
+
+const cacheDirectory = path.resolve(import.meta.dirname, '../.cache');
+
+export interface RamdiskImageOptions extends Personality {
+  release?: boolean;
+  firmware?: boolean;
+  refresh?: boolean;
+  progress?: (line: string) => void;
+}
+
+/** The ramdisk with the daemon of this project's sources inside: both from the cache when nothing has changed. */
+export async function ramdiskImage(options: RamdiskImageOptions = {}): Promise<Ramdisk> {
+  const { progress } = options;
+  const bcd = await buildExecutable({ cacheDirectory, ...(progress && { progress }) });
+  return buildRamdisk({ ...options, bcd, cacheDirectory });
+}
+
+interface BuildFlags {
+  release?: true;
+  firmware?: true;
+  refresh?: true;
+  consoleShell?: true;
+  trust?: string;
+  commandLine?: string;
+  out?: string;
+  inputs?: true;
+}
+
+export function ramdiskCommand(): Command {
+  const command = new Command('ramdisk').description(
+    'the image that machines boot to be inspected, wiped or written',
+  );
+  command
+    .command('build')
+    .description('build the ramdisk as one unified kernel image')
+    .option('--release', 'compress as small as can be (a minute)')
+    .option('--firmware', 'bring NIC firmware from non-free-firmware')
+    .option('--refresh', 'look for newer Debian packages')
+    .option('--trust <file>', 'trust.json of the centre whose machines it is for')
+    .option('--command-line <text>', 'embed this kernel command line')
+    .option('--console-shell', 'a root shell on the console of every machine that boots it')
+    .option('--inputs', 'list everything that decided its bytes, with digests')
+    .option('--out <file>', 'copy it there')
+    .action(build);
+  return command;
+}
+
+async function build(flags: BuildFlags): Promise<void> {
+  const { trust, out, inputs, ...rest } = flags;
+  const ramdisk = await ramdiskImage({
+    ...rest,
+    ...(trust !== undefined && { trust: JSON.parse(await readFile(trust, 'utf8')) as object }),
+    progress: (line) => process.stderr.write(`${line}\n`),
+  });
+  if (out !== undefined) await copyFile(ramdisk.file, out);
+  if (inputs)
+    for (const { name, version, digest } of ramdisk.inputs)
+      process.stdout.write(`${digest} ${name}${version === undefined ? '' : ` ${version}`}\n`);
+  const mebibytes = (ramdisk.sizeBytes / 2 ** 20).toFixed(1);
+  process.stdout.write(`${out ?? ramdisk.file}\nsha256:${ramdisk.digest} ${mebibytes} MiB\n`);
+}
