@@ -22,31 +22,42 @@ export interface RunnerParts {
   runStep(operation: VerifiedOperation, context: StepContext): Promise<StepOutcome>;
 }
 
+const idlePause = { firstMs: 250, maxMs: 5000 };
+
 type Relayed = { operationId: string; jws: string };
 
-/** Takes operations from the site and carries them out, one at a time, in the order of their arrival, until `signal` aborts. */
-export async function runOperations(parts: RunnerParts): Promise<void> {
+/**
+ * Takes operations from the site and carries them out, one at a time, in the order of their arrival, until `signal` aborts.
+ * Rejects then, or when the journal cannot be kept; no step runs any more when it does.
+ */
+export async function runOperations(parts: RunnerParts): Promise<never> {
   const { session, journal, signal } = parts;
   const cancels = new Map<string, AbortController>();
-  let queue: Promise<void> = reportEnded(parts);
-  for (let emptyAnswers = 0; !signal.aborted; ) {
-    const begun = Date.now();
-    const { operations, cancelled } = await session.poll([...new Set([...journal.ids(), ...cancels.keys()])]);
-    for (const id of cancelled) cancels.get(id)?.abort(cancellation(id));
-    const fresh = operations.filter(({ operationId: id }) => !journal.has(id) && !cancels.has(id));
-    for (const relayed of fresh) {
-      const cancel = new AbortController();
-      cancels.set(relayed.operationId, cancel);
-      queue = queue
-        .then(() => carryOut(relayed, parts, AbortSignal.any([signal, cancel.signal])))
-        .finally(() => cancels.delete(relayed.operationId));
+  const failure = Promise.withResolvers<never>();
+  let queue = reportEnded(parts).catch(failure.reject);
+  const enqueue = (relayed: Relayed) => {
+    const cancel = new AbortController();
+    cancels.set(relayed.operationId, cancel);
+    queue = queue
+      .then(() => carryOut(relayed, parts, AbortSignal.any([signal, cancel.signal])))
+      .catch(failure.reject)
+      .finally(() => cancels.delete(relayed.operationId));
+  };
+  try {
+    for (let idleAnswers = 0; ; ) {
+      const asked = Date.now();
+      const known = [...new Set([...journal.ids(), ...cancels.keys()])];
+      const { operations, cancelled } = await Promise.race([session.poll(known), failure.promise]);
+      for (const id of cancelled) cancels.get(id)?.abort(cancellation(id));
+      const fresh = operations.filter(({ operationId: id }) => !journal.has(id) && !cancels.has(id));
+      fresh.forEach(enqueue);
+      // A site that answers at once with nothing new must not be asked in a tight loop.
+      idleAnswers = fresh.length === 0 && Date.now() - asked < 1000 ? idleAnswers + 1 : 0;
+      if (idleAnswers > 0) await systemClock.sleep(backoffMs(idleAnswers, idlePause), signal);
     }
-    // A site that answers at once with nothing new must not be asked in a tight loop.
-    emptyAnswers = fresh.length === 0 && Date.now() - begun < 1000 ? emptyAnswers + 1 : 0;
-    if (emptyAnswers > 0)
-      await systemClock.sleep(backoffMs(emptyAnswers, { firstMs: 250, maxMs: 5000 }), signal);
+  } finally {
+    await queue;
   }
-  await queue;
 }
 
 /** Reports what an agent before this one ended and could not report. */

@@ -9,7 +9,7 @@ import { listPartitions } from '../seed/partitions.ts';
 import { checkUserData, installUserData } from '../seed/userData.ts';
 import { openArtifact, type Place } from '../stream/source.ts';
 import { type Written, writeImage } from '../stream/writeImage.ts';
-import type { Step, StepContext } from './index.ts';
+import type { Step, StepContext, StepOutcome } from './index.ts';
 
 /** Bytes that arrived wrong are fetched once more from the start; a second time the fault is not the network's. */
 const tries = 2;
@@ -19,12 +19,19 @@ const retried = ['digest-mismatch', 'truncated', 'damaged'];
  * Writes the image to the one disk that is meant, installs the first-boot document and sets the EFI boot entry. What can be refused is
  * refused before a byte of the disk is changed; `boot.kexec` starts what was written.
  */
-export const deployImage: Step<'deploy.image'> = async (input, context) => {
+export const deployImage: Step<'deploy.image'> = (input, context) => deployTo(listDisks, input, context);
+
+/** The same on the disks that `disksNow` tells of; it is asked again right before the disk is opened. */
+export async function deployTo(
+  disksNow: () => Promise<Disk[]>,
+  input: DeployImage,
+  context: StepContext,
+): Promise<StepOutcome> {
   const begun = performance.now();
   checkSupported(input);
   const least = input.compression === 'none' ? input.sizeBytes : undefined;
-  chooseDisk(await listDisks(), input.disk, least);
-  const { disk, written, from } = await writeWithRetry(input, context);
+  chooseDisk(await disksNow(), input.disk, least);
+  const { disk, written, from } = await writeWithRetry(disksNow, input, context);
   context.progress('installing', written.artifactBytes, written.artifactBytes);
   const notes = await prepareBoot(input, disk, context);
   const result: DeployResult = {
@@ -37,7 +44,7 @@ export const deployImage: Step<'deploy.image'> = async (input, context) => {
     ...notes,
   };
   return { result: { ...result } };
-};
+}
 
 function checkSupported(input: DeployImage): void {
   if (input.format !== 'raw')
@@ -55,10 +62,14 @@ interface Deployed {
   from: Place['kind'];
 }
 
-async function writeWithRetry(input: DeployImage, context: StepContext): Promise<Deployed> {
+async function writeWithRetry(
+  disksNow: () => Promise<Disk[]>,
+  input: DeployImage,
+  context: StepContext,
+): Promise<Deployed> {
   for (let tried = 1; ; tried++) {
     try {
-      return await writeOnce(input, context);
+      return await writeOnce(disksNow, input, context);
     } catch (error) {
       const again = hasCode(error, 'DRIVER_ERROR') && retried.includes(error.details.reason ?? '');
       if (!again || tried === tries) throw error;
@@ -67,7 +78,11 @@ async function writeWithRetry(input: DeployImage, context: StepContext): Promise
   }
 }
 
-async function writeOnce(input: DeployImage, context: StepContext): Promise<Deployed> {
+async function writeOnce(
+  disksNow: () => Promise<Disk[]>,
+  input: DeployImage,
+  context: StepContext,
+): Promise<Deployed> {
   const { progress, signal, say } = context;
   const artifact = openArtifact({
     places: placesOf(input, context.imagesUrl),
@@ -85,7 +100,7 @@ async function writeOnce(input: DeployImage, context: StepContext): Promise<Depl
   });
   let opened: { disk: Disk; target: Target } | undefined;
   const openDisk = async (neededBytes: number): Promise<Target> => {
-    const disk = chooseDisk(await listDisks(), input.disk, neededBytes);
+    const disk = chooseDisk(await disksNow(), input.disk, neededBytes);
     opened = { disk, target: await openTarget(disk.path) };
     say(`writing ${input.ref} to ${disk.path}`);
     return opened.target;

@@ -4,6 +4,7 @@ import binding from 'zstd-napi/binding.js';
 import { ignore, systemCode } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { Compression } from '#contract/images.ts';
+import { heapTidier } from './tidyHeap.ts';
 
 /** What the zstd command decodes without being told to use more memory: 128 MiB of window. */
 const windowLogMax = 27;
@@ -61,6 +62,7 @@ function decode(context: InstanceType<typeof binding.DCtx>, output: Buffer, inpu
 /** RFC 1952, all members. zlib works on a thread of its own and stops while its output is not taken. */
 async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const unzipped = createGunzip({ chunkSize: 256 * 1024 });
+  const tidy = heapTidier();
   let sourceFailed = false;
   const feeding = pipeline(async function* () {
     try {
@@ -72,7 +74,10 @@ async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }, unzipped);
   feeding.catch(ignore);
   try {
-    for await (const part of unzipped) yield part as Buffer;
+    for await (const part of unzipped) {
+      tidy((part as Buffer).length);
+      yield part as Buffer;
+    }
     await feeding;
   } catch (error) {
     throw sourceFailed ? error : gzipError(error);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RailheadError } from '#contract/errors.ts';
+import { heapTidier } from './tidyHeap.ts';
 
 /** The sha256 of bytes that pass by. */
 export interface Digester {
@@ -12,8 +13,10 @@ export function digester(): Digester {
   const hash = createHash('sha256');
   return {
     async *pass(bytes) {
+      const tidy = heapTidier();
       for await (const part of bytes) {
         hash.update(part);
+        tidy(part.length);
         yield part;
       }
     },
