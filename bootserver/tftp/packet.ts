@@ -55,7 +55,7 @@ export function encodeOptionAck(options: ReadonlyMap<string, string>): Buffer {
 /** File, mode and options as NUL-ended texts; an option without its value is dropped, names are lower-cased (RFC 2347). */
 function decodeRead(body: Buffer): TftpPacket | undefined {
   const [file, mode, ...rest] = body.toString('latin1').split('\0');
-  if (file === undefined || mode === undefined || file === '') return undefined;
+  if (!file || !mode) return undefined;
   const options = new Map<string, string>();
   for (let at = 0; at + 2 < rest.length; at += 2) {
     const name = rest[at]?.toLowerCase() ?? '';
