@@ -41,7 +41,8 @@ export function agentClient(agentsUrl: string, ca: string, credentials?: Credent
       const isJson = String(answer.headers['content-type']).startsWith('application/json');
       return { status: answer.statusCode, body: isJson ? JSON.parse(text) : text };
     },
-    close: () => dispatcher.close(),
+    // A long poll in flight must not hold a test back.
+    close: () => dispatcher.destroy(),
   };
 }
 
@@ -146,6 +147,7 @@ export type Script = (operation: Operation, site: FakeSite) => Promise<void> | v
 export interface FakeSite {
   siteId: string;
   client: AgentClient;
+  wellKnown: WellKnown;
   /** Every operation that was taken, in order. */
   taken: Operation[];
   cancelled: string[];
@@ -166,6 +168,7 @@ export async function startFakeSite(
   const site: FakeSite = {
     siteId,
     client,
+    wellKnown: credentials.wellKnown,
     taken: [],
     cancelled: [],
     report: async (part) => {

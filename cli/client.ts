@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import { Agent, type Dispatcher, request } from 'undici';
+import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
+
+/** What the entry file found in the environment: `RAILHEAD_SERVER`, `RAILHEAD_TOKEN`, `RAILHEAD_CA`. */
+export interface CliEnvironment {
+  server?: string | undefined;
+  token?: string | undefined;
+  /** A file with the CA (PEM) of an API that serves TLS by the centre's own CA. */
+  ca?: string | undefined;
+}
+
+/** The options that every command of the API takes. */
+export interface ClientFlags {
+  server?: string;
+  tokenFile?: string;
+  ca?: string;
+  format: OutputFormat;
+}
+export type OutputFormat = 'text' | 'json';
+
+/** Calls one method of the API and returns its data. */
+export type CallApi = <Data>(method: `${string}.${string}`, input: object) => Promise<Data>;
+
+/** A command that calls the API: where the centre is, as whom, and how to print. */
+export function apiCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--server <url>', 'base URL of the API (or RAILHEAD_SERVER)')
+    .option('--token-file <file>', 'file with the bearer token (or RAILHEAD_TOKEN holds it)')
+    .option('--ca <file>', "the API's CA, PEM (or RAILHEAD_CA names the file)")
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'));
+}
+
+/** An apiCommand for what belongs to one tenant. */
+export function tenantCommand(name: string, description: string): Command {
+  return apiCommand(name, description).requiredOption('--tenant <tenant>', 'the tenant');
+}
+
+/**
+ * Runs `work` with a client of the API.
+ * @throws RailheadError INVALID_CONFIG without a server or token; UNAVAILABLE when it cannot be reached; what it answers
+ */
+export async function withApi<Value>(
+  environment: CliEnvironment,
+  flags: ClientFlags,
+  work: (call: CallApi) => Promise<Value>,
+): Promise<Value> {
+  const server = flags.server ?? environment.server;
+  if (server === undefined) throw missing('--server URL or set RAILHEAD_SERVER', 'server');
+  const token = await bearerToken(environment, flags);
+  const ca = flags.ca ?? environment.ca;
+  const dispatcher = new Agent({ connect: ca === undefined ? {} : { ca: await readFile(ca, 'utf8') } });
+  try {
+    return await work((method, input) => callApi({ server, token, dispatcher }, method, input));
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+async function bearerToken(environment: CliEnvironment, { tokenFile }: ClientFlags): Promise<string> {
+  const token = tokenFile === undefined ? environment.token : (await readFile(tokenFile, 'utf8')).trim();
+  if (token === undefined || token === '') throw missing('--token-file FILE or set RAILHEAD_TOKEN', 'token');
+  return token;
+}
+
+interface Connection {
+  server: string;
+  token: string;
+  dispatcher: Dispatcher;
+}
+
+async function callApi<Data>(
+  { server, token, dispatcher }: Connection,
+  method: string,
+  input: object,
+): Promise<Data> {
+  const url = new URL(`/api/compute/${method.replace('.', '/')}`, server);
+  const answer = await send(url, token, dispatcher, input);
+  if (answer.error !== undefined) throw fromWireError(answer.error);
+  return answer.data as Data;
+}
+
+async function send(
+  url: URL,
+  token: string,
+  dispatcher: Dispatcher,
+  input: object,
+): Promise<{ data?: unknown; error?: WireError }> {
+  try {
+    const { body } = await request(url, {
+      dispatcher,
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+    });
+    return (await body.json()) as { data?: unknown; error?: WireError };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RailheadError(
+      'UNAVAILABLE',
+      `no answer from ${url.origin} (${why}): is the centre running?`,
+      {},
+      error,
+    );
+  }
+}
+
+function missing(what: string, path: string): RailheadError {
+  return new RailheadError('INVALID_CONFIG', `say ${what}`, { path });
+}

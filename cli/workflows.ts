@@ -1,0 +1,131 @@
+import { Command } from 'commander';
+import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
+import { type CallApi, type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
+import { allPages } from './pages.ts';
+import { printLine, printList, printRecord } from './print.ts';
+
+type TenantFlags = ClientFlags & { tenant: string };
+
+interface WorkflowAnswer {
+  workflowId: string;
+  state: string;
+  error?: WireError;
+  steps: object[];
+}
+
+interface WorkflowEvent {
+  at: string;
+  type: string;
+  text: string;
+  data?: { doneBytes?: number; totalBytes?: number };
+}
+
+/** `railhead workflows …`: the runs of profiles on machines. */
+export function workflowsCommand(environment: CliEnvironment): Command {
+  return new Command('workflows')
+    .description('the runs of profiles on machines')
+    .addCommand(getCommand(environment))
+    .addCommand(listCommand(environment))
+    .addCommand(eventsCommand(environment))
+    .addCommand(cancelCommand(environment));
+}
+
+function getCommand(environment: CliEnvironment): Command {
+  return tenantCommand('get', 'one workflow with its steps')
+    .argument('<workflow-id>')
+    .action(async (workflowId: string, flags: TenantFlags) => {
+      const input = { tenantId: flags.tenant, workflowId };
+      printWorkflow(
+        await withApi(environment, flags, (call) => call<WorkflowAnswer>('workflows.get', input)),
+        flags,
+      );
+    });
+}
+
+function listCommand(environment: CliEnvironment): Command {
+  return tenantCommand('list', "the tenant's workflows, newest first")
+    .option('--node <node-id>', 'only those of this node')
+    .action(async (flags: TenantFlags & { node?: string }) => {
+      const input = { tenantId: flags.tenant, ...(flags.node !== undefined && { nodeId: flags.node }) };
+      const rows = await withApi(environment, flags, (call) =>
+        allPages<object>(call, 'workflows.list', input),
+      );
+      printList(
+        rows,
+        ['workflowId', 'nodeId', 'profileId', 'profileVersion', 'state', 'createdAt'],
+        flags.format,
+      );
+    });
+}
+
+function eventsCommand(environment: CliEnvironment): Command {
+  return tenantCommand('events', 'what happened, step by step, with the boot timeline of the machine')
+    .argument('<workflow-id>')
+    .option('--follow', 'go on until the workflow ends; fails when it does not succeed')
+    .action((workflowId: string, flags: TenantFlags & { follow?: true }) =>
+      withApi(environment, flags, async (call) => {
+        await printEvents(call, workflowId, flags);
+        if (flags.follow) await requireSuccess(call, { tenantId: flags.tenant, workflowId });
+      }),
+    );
+}
+
+async function printEvents(
+  call: CallApi,
+  workflowId: string,
+  flags: TenantFlags & { follow?: true },
+): Promise<void> {
+  const input = { tenantId: flags.tenant, workflowId, waitSeconds: flags.follow ? 30 : 0 };
+  let cursor: string | undefined;
+  for (;;) {
+    const place = cursor === undefined ? {} : { cursor };
+    const page = await call<{ items: WorkflowEvent[]; cursor: string; state: string }>('workflows.events', {
+      ...input,
+      ...place,
+    });
+    for (const event of page.items) printEvent(event, flags);
+    cursor = page.cursor;
+    const ended = page.items.length === 0 && (page.state !== 'running' || !flags.follow);
+    if (ended) return;
+  }
+}
+
+function printEvent(event: WorkflowEvent, { format }: TenantFlags): void {
+  if (format === 'json') {
+    printLine(JSON.stringify(event));
+    return;
+  }
+  const { doneBytes, totalBytes } = event.data ?? {};
+  const share =
+    doneBytes === undefined || !totalBytes ? '' : ` ${Math.floor((100 * doneBytes) / totalBytes)} %`;
+  printLine(`${event.at}  ${event.type.padEnd(22)}  ${event.text}${share}`);
+}
+
+async function requireSuccess(call: CallApi, input: { tenantId: string; workflowId: string }): Promise<void> {
+  const { state, error } = await call<WorkflowAnswer>('workflows.get', input);
+  if (state === 'succeeded') return;
+  if (error !== undefined) throw fromWireError(error);
+  throw new RailheadError('INVALID_STATE', `the workflow was ${state}`, { reason: state });
+}
+
+function cancelCommand(environment: CliEnvironment): Command {
+  return tenantCommand('cancel', 'stop between steps, and the running operation where it can be stopped')
+    .argument('<workflow-id>')
+    .action(async (workflowId: string, flags: TenantFlags) => {
+      const input = { tenantId: flags.tenant, workflowId };
+      const cancelled = await withApi(environment, flags, (call) =>
+        call<WorkflowAnswer>('workflows.cancel', input),
+      );
+      printWorkflow(cancelled, flags);
+    });
+}
+
+function printWorkflow({ steps, ...workflow }: WorkflowAnswer, { format }: ClientFlags): void {
+  if (format === 'json') {
+    printRecord({ ...workflow, steps }, format);
+    return;
+  }
+  printRecord(workflow, format);
+  printLine('');
+  printList(steps, ['use', 'phase', 'state', 'attempt', 'error'], format);
+}
