@@ -3,7 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 
-const limits = { firstMs: 500, maxMs: 30_000 };
+const limits = { firstMs: 500, maxMs: 15_000 };
 
 /**
  * Calls `work` over and over until `signal` aborts. After a failure it waits, longer each time and with jitter; what fails for the

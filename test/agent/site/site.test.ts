@@ -56,5 +56,4 @@ test('a machine is prepared, boots, joins, works and is cleaned up', async () =>
 
   const cleanUp = await centre.order('boot.cleanUp', nodeId, {});
   expect(await centre.result(cleanUp)).toMatchObject({ outcome: 'succeeded', result: { removed: false } });
-  await machine.client.close();
 });

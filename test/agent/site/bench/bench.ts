@@ -32,7 +32,9 @@ export interface Bench {
   adminUrl: string;
   /** A ramdisk image that the site's spec desires. */
   ramdisk: CacheImage;
-  start(): Promise<Closable>;
+  /** Starts the agent in this process. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** Lets the centre state a spec with one node and one image; the site has joined. */
@@ -49,6 +51,12 @@ export async function setUpBench(node: Partial<SiteNode> = {}): Promise<Bench> {
   const configFile = path.join(directory, 'config.toml');
   await writeFile(configFile, text);
   const config = parseConfig(text);
+  let site: Closable | undefined;
+  const stop = async () => {
+    await site?.close();
+    site = undefined;
+  };
+  onTestFinished(stop);
   return {
     centre,
     directory,
@@ -59,11 +67,19 @@ export async function setUpBench(node: Partial<SiteNode> = {}): Promise<Bench> {
     adminUrl: `http://127.0.0.1:${ports[2]}`,
     ramdisk,
     start: async () => {
-      const site = await startSite(config, {});
-      onTestFinished(() => site.close());
-      return site;
+      site = await startSite(config, {});
     },
+    stop,
   };
+}
+
+/** Starts the site and gives its node a boot entry. */
+export async function prepared(bench: Bench): Promise<Bench> {
+  await bench.start();
+  const ramdisk = { ref: bench.ramdisk.ref, digests: { x86_64: bench.ramdisk.digest } };
+  const entry = await bench.centre.signEntry({ siteId, nodeId, macs: [mac], ramdisk });
+  await bench.centre.result(await bench.centre.order('boot.prepareRamdisk', nodeId, { entry }));
+  return bench;
 }
 
 /** An identity as `bcd join` leaves it, without the talk. */

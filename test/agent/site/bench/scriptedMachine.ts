@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { onTestFinished } from 'vitest';
 import { signDocument } from '#base/jws.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import type { MachinePollAnswer } from '#contract/agentWire.ts';
-import type { RamdiskJoinAnswer } from '#contract/join.ts';
+import type { RamdiskJoin, RamdiskJoinAnswer } from '#contract/join.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import { connectSite, type SiteClient } from '#ramdisk/site/client.ts';
 import type { Bench } from './bench.ts';
@@ -35,6 +36,7 @@ export function tokenIn(script: string): string {
 export interface ScriptedMachine {
   client: SiteClient;
   keys: MachineKeys;
+  message(token: string, mac: string, bootId?: string): Promise<RamdiskJoin>;
   join(token: string, mac: string, bootId?: string): Promise<RamdiskJoinAnswer>;
   poll(session: string, taken?: string[], waitSeconds?: number): Promise<MachinePollAnswer>;
   report(session: string, result: Omit<OperationResult, 'finishedAt' | 'jws'>): Promise<void>;
@@ -42,22 +44,25 @@ export interface ScriptedMachine {
 
 export function newMachine(bench: Bench, keys = newMachineKeys()): ScriptedMachine {
   const client = connectSite(bench.machineUrl, bench.centre.authority.certificate);
+  onTestFinished(() => client.close());
+  const message = async (token: string, mac: string, bootId = 'boot-1'): Promise<RamdiskJoin> => {
+    const claim = {
+      protocol: 1,
+      token,
+      mac,
+      bootId,
+      signingKey: publicJwk(keys.signing),
+      sealingKey: publicJwk(keys.sealing),
+      version: '0',
+    };
+    return { ...claim, proof: await signDocument('railhead-ramdisk-join', claim, keys.signing) };
+  };
   return {
     client,
     keys,
-    join: async (token, mac, bootId = 'boot-1') => {
-      const message = {
-        protocol: 1,
-        token,
-        mac,
-        bootId,
-        signingKey: publicJwk(keys.signing),
-        sealingKey: publicJwk(keys.sealing),
-        version: '0',
-      };
-      const proof = await signDocument('railhead-ramdisk-join', message, keys.signing);
-      return (await client.post('/v1/join', { ...message, proof })) as RamdiskJoinAnswer;
-    },
+    message,
+    join: async (token, mac, bootId) =>
+      (await client.post('/v1/join', await message(token, mac, bootId))) as RamdiskJoinAnswer,
     poll: async (session, taken = [], waitSeconds = 10) =>
       (await client.post('/v1/machine/poll', { waitSeconds, taken }, { session })) as MachinePollAnswer,
     report: async (session, ended) => {

@@ -1,0 +1,71 @@
+import { request as httpRequest } from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { type Bench, mac, nodeId, prepared, setUpBench, siteId } from './bench/bench.ts';
+import { fetchScript } from './bench/scriptedMachine.ts';
+
+const get = async (bench: Bench, route: string) => (await fetch(`${bench.adminUrl}${route}`)).json();
+
+test('health, and the same over the local socket', async () => {
+  const bench = await prepared(await setUpBench());
+  expect(await get(bench, '/healthz')).toMatchObject({ status: 'ok', siteId });
+  const socketPath = path.join(bench.directory, 'state', 'bcd.sock');
+  const answer = await new Promise<string>((resolve) => {
+    httpRequest({ socketPath, path: '/healthz' }, async (response) => resolve(await text(response))).end();
+  });
+  expect(JSON.parse(answer)).toMatchObject({ status: 'ok', siteId });
+});
+
+test('the image inventory has an ETag, and 304 while nothing changed', async () => {
+  const bench = await prepared(await setUpBench());
+  const url = `${bench.adminUrl}/v1/inventory/images`;
+  const first = await fetch(url);
+  expect(await first.json()).toMatchObject({ images: [{ digest: bench.ramdisk.digest, state: 'ready' }] });
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^"[^"]+"$/);
+  expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  expect((await fetch(url, { headers: { 'if-none-match': '"older"' } })).status).toBe(200);
+});
+
+test('a machine has its node and the timeline of its boots', async () => {
+  const bench = await prepared(await setUpBench());
+  await fetchScript(bench, mac);
+  await fetchScript(bench, '02:00:00:00:00:99', '&uuid=00000000-0000-0000-0000-0000000000aa');
+  const { machines } = (await get(bench, '/v1/machines')) as { machines: { mac: string; nodeId?: string }[] };
+  expect(machines.map((machine) => machine.mac)).toEqual([mac, '02:00:00:00:00:99']);
+  expect(await get(bench, `/v1/machines/${mac}`)).toMatchObject({
+    nodeId,
+    timeline: [{ type: 'boot.script', nodeId }],
+  });
+  const stranger = (await get(bench, '/v1/machines/02-00-00-00-00-99')) as { timeline: { type: string }[] };
+  expect(stranger.timeline.map((event) => event.type)).toContain('machine.discovered');
+});
+
+test('a stranger is told to the centre once', async () => {
+  const bench = await prepared(await setUpBench());
+  for (let boot = 0; boot < 3; boot++) await fetchScript(bench, '02:00:00:00:00:99');
+  const { centre } = bench;
+  await centre.result(await centre.order('boot.cleanUp', nodeId, {}));
+  await centre.until(() => centre.events.filter((event) => event.mac === '02:00:00:00:00:99').length >= 4);
+  expect(centre.events.filter((event) => event.type === 'machine.discovered')).toHaveLength(1);
+});
+
+test('status shows open operations and boot entries, metrics count them', async () => {
+  const bench = await prepared(await setUpBench());
+  expect(await get(bench, '/v1/status')).toMatchObject({
+    generation: 1,
+    bootEntries: [{ nodeId }],
+    resultsUntold: 0,
+  });
+  const metrics = await (await fetch(`${bench.adminUrl}/metrics`)).text();
+  expect(metrics).toContain('bcd_boot_entries 1\n');
+  expect(metrics).toContain('bcd_images{state="ready"} 1\n');
+});
+
+test('what only machines may ask is not found here', async () => {
+  const bench = await prepared(await setUpBench());
+  const answer = await fetch(`${bench.adminUrl}/v1/join`, { method: 'POST', body: '{}' });
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({ error: { code: 'NOT_FOUND' } });
+});

@@ -1,0 +1,192 @@
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import type { DeployImage } from '#contract/operations.ts';
+import { type Bench, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
+import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
+
+const deployInput: DeployImage = {
+  ref: 'demo@1',
+  digest: '0'.repeat(64),
+  format: 'raw',
+  compression: 'none',
+  sources: [],
+};
+
+const refused = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error) => error,
+  );
+
+/** A site with a boot entry, and a machine that has joined under it. */
+async function joinedMachine() {
+  const bench = await prepared(await setUpBench());
+  const token = tokenIn(await fetchScript(bench, mac));
+  const machine = newMachine(bench);
+  const { session } = await machine.join(token, mac);
+  return { bench, token, machine, session };
+}
+
+async function deploy(bench: Bench): Promise<string> {
+  return bench.centre.order('deploy.image', nodeId, deployInput);
+}
+
+const ids = (answer: Awaited<ReturnType<ScriptedMachine['poll']>>) =>
+  answer.operations.map((operation) => operation.operationId);
+
+test('a second claimant of a boot token is refused, so is the first from then on, and an alarm is raised', async () => {
+  const { bench, token, machine, session } = await joinedMachine();
+  const second = await refused(newMachine(bench).join(token, mac));
+  expect(second).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'contested' } });
+  expect(await refused(machine.poll(session, [], 0))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(await refused(machine.join(token, mac))).toMatchObject({ code: 'FORBIDDEN' });
+  await bench.centre.until(() => bench.centre.events.some((event) => event.type === 'machine.alarm'));
+});
+
+test('the next boot of a contested machine starts afresh', async () => {
+  const { bench, token } = await joinedMachine();
+  await refused(newMachine(bench).join(token, mac));
+  const next = await newMachine(bench).join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
+  expect(next.nodeId).toBe(nodeId);
+});
+
+test('the same agent, started again, gets a new session and its operations again', async () => {
+  const { bench, token, machine, session } = await joinedMachine();
+  const operationId = await deploy(bench);
+  expect(ids(await machine.poll(session))).toEqual([operationId]);
+  const again = await newMachine(bench, machine.keys).join(token, mac);
+  expect(await refused(machine.poll(session, [], 0))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(ids(await machine.poll(again.session))).toEqual([operationId]);
+});
+
+test('what a machine had begun before it restarted ends as unknown', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const operationId = await deploy(bench);
+  await machine.poll(session);
+  const rebooted = newMachine(bench);
+  await rebooted.join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
+  expect(await bench.centre.result(operationId)).toMatchObject({
+    outcome: 'unknown',
+    error: { details: { reason: 'machine-restarted' } },
+  });
+});
+
+test('what a machine had not begun waits for it over a restart', async () => {
+  const { bench } = await joinedMachine();
+  const operationId = await deploy(bench);
+  await bench.centre.until(() => bench.centre.polls.some((poll) => poll.taken.includes(operationId)));
+  const rebooted = newMachine(bench);
+  const { session } = await rebooted.join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
+  expect(ids(await rebooted.poll(session))).toEqual([operationId]);
+});
+
+test('the newest boot token replaces the older', async () => {
+  const bench = await prepared(await setUpBench());
+  const older = tokenIn(await fetchScript(bench, mac));
+  const newer = tokenIn(await fetchScript(bench, mac));
+  const machine = newMachine(bench);
+  expect(await refused(machine.join(older, mac))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(await machine.join(newer, mac)).toMatchObject({ nodeId });
+});
+
+test('a boot token is for one interface', async () => {
+  const bench = await prepared(await setUpBench());
+  const token = tokenIn(await fetchScript(bench, mac));
+  const other = await refused(newMachine(bench).join(token, '02:00:00:00:00:02'));
+  expect(other).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-mac' } });
+});
+
+test('a join whose proof is by another key is refused', async () => {
+  const bench = await prepared(await setUpBench());
+  const token = tokenIn(await fetchScript(bench, mac));
+  const [honest, forger] = [newMachine(bench), newMachine(bench)];
+  const keys = { signing: forger.keys.signing, sealing: honest.keys.sealing };
+  const message = await newMachine(bench, keys).message(token, mac);
+  const stolen = { ...message, signingKey: (await honest.message(token, mac)).signingKey };
+  expect(await refused(honest.client.post('/v1/join', stolen))).toMatchObject({
+    code: 'UNAUTHENTICATED',
+    details: { path: 'proof' },
+  });
+});
+
+test('after the entry is cleaned up its token lets nobody in', async () => {
+  const { bench, token, machine } = await joinedMachine();
+  await bench.centre.result(await bench.centre.order('boot.cleanUp', nodeId, {}));
+  expect(await refused(machine.join(token, mac))).toMatchObject({ code: 'UNAUTHENTICATED' });
+});
+
+test('a held poll is answered as soon as an operation arrives, and one that is taken is not repeated', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const held = machine.poll(session, [], 10);
+  const operationId = await deploy(bench);
+  expect(ids(await held)).toEqual([operationId]);
+  expect(ids(await machine.poll(session, [operationId], 0))).toEqual([]);
+  expect(ids(await machine.poll(session, [], 0))).toEqual([operationId]);
+});
+
+test('a cancellation reaches the machine that has begun', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const operationId = await deploy(bench);
+  await machine.poll(session);
+  const held = machine.poll(session, [operationId], 10);
+  bench.centre.cancel(operationId);
+  expect((await held).cancelled).toEqual([operationId]);
+});
+
+test('a result that is not signed by the machine is refused and not journaled', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const operationId = await deploy(bench);
+  await machine.poll(session);
+  const forger = newMachine(bench);
+  const result = { operationId, outcome: 'succeeded', result: {} } as const;
+  expect(await refused(forger.report(session, result))).toMatchObject({ code: 'FORBIDDEN' });
+  await machine.report(session, { ...result, result: { device: '/dev/sda' } });
+  expect(await bench.centre.result(operationId)).toMatchObject({ result: { device: '/dev/sda' } });
+});
+
+test('a result told twice reaches the centre once', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const operationId = await deploy(bench);
+  await machine.poll(session);
+  const result = { operationId, outcome: 'succeeded', result: {} } as const;
+  await machine.report(session, result);
+  await machine.report(session, result);
+  await bench.centre.result(await bench.centre.order('boot.cleanUp', nodeId, {}));
+  expect(bench.centre.results.filter((told) => told.operationId === operationId)).toHaveLength(1);
+});
+
+test('progress goes up, the newest of each operation', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const operationId = await deploy(bench);
+  await machine.poll(session);
+  for (const doneBytes of [1, 2, 3]) {
+    const progress = { operationId, phase: 'write', doneBytes, totalBytes: 3, at: new Date().toISOString() };
+    await machine.client.post('/v1/machine/report', { results: [], progress: [progress] }, { session });
+  }
+  const told = () => bench.centre.reports.flatMap((report) => report.progress);
+  await bench.centre.until(() => told().some((progress) => progress.doneBytes === 3));
+  expect(told().length).toBeLessThanOrEqual(2);
+});
+
+test('a machine without a command line gets its token only at the address that it leased', async () => {
+  const bench = await prepared(await setUpBench());
+  const machine = newMachine(bench);
+  const ask = () => machine.client.post('/v1/token', { mac });
+  expect(await refused(ask())).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-address' } });
+  const database = new Database(path.join(bench.directory, 'state', 'state.db'));
+  database.prepare("INSERT INTO dhcp_lease VALUES ('127.0.0.1', ?, 'bound', 0)").run(`1/${mac}`);
+  database.close();
+  const { token } = (await ask()) as { token: string };
+  expect(await machine.join(token, mac)).toMatchObject({ nodeId });
+});
+
+test('a machine without an entry gets no token, and what is not in the route table is not found', async () => {
+  const bench = await prepared(await setUpBench());
+  const { client } = newMachine(bench);
+  expect(await refused(client.post('/v1/token', { mac: '02:00:00:00:00:09' }))).toMatchObject({
+    code: 'NOT_FOUND',
+  });
+  expect(await refused(client.post('/v1/agent/poll', {}))).toMatchObject({ code: 'NOT_FOUND' });
+  expect(await refused(client.post('/healthz', {}))).toMatchObject({ code: 'NOT_FOUND' });
+});
