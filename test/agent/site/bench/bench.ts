@@ -47,10 +47,9 @@ export async function setUpBench(node: Partial<SiteNode> = {}): Promise<Bench> {
   const { image: ramdisk, ca } = await serveImage();
   centre.setSpec({ siteId, cacheImages: [ramdisk], nodes: [{ nodeId, macs: [mac], ...node }] });
   const ports = await freePorts(5);
-  const text = await configText(directory, ca, ports);
   const configFile = path.join(directory, 'config.toml');
-  await writeFile(configFile, text);
-  const config = parseConfig(text);
+  await writeFile(configFile, await configText(directory, ca, ports, 'info'));
+  const config = parseConfig(await configText(directory, ca, ports, 'silent'));
   let site: Closable | undefined;
   const stop = async () => {
     await site?.close();
@@ -105,14 +104,19 @@ async function joinByHand(directory: string, { authority, signing, url }: Script
   await writeIdentity(stateDirectory, identity);
 }
 
-async function configText(directory: string, sourceCa: string, ports: number[]): Promise<string> {
+async function configText(
+  directory: string,
+  sourceCa: string,
+  ports: number[],
+  logLevel: string,
+): Promise<string> {
   const [http, machine, admin, dhcp, tftp] = ports;
   const ipxe = await mkdtemp(path.join(directory, 'ipxe-'));
   for (const name of ['snponly.efi', 'undionly.kpxe']) await writeFile(path.join(ipxe, name), 'not iPXE');
   await writeFile(path.join(directory, 'source-ca.pem'), sourceCa);
   return `
 stateDirectory = "${directory}/state"
-logLevel = "${process.env.RAILHEAD_TEST_LOG ?? 'silent'}"
+logLevel = "${process.env.RAILHEAD_TEST_LOG ?? logLevel}"
 [provisioning]
 interface = "lo"
 address = "127.0.0.1"
