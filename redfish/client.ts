@@ -108,7 +108,8 @@ export class RedfishClient {
   async #retrying(one: Exchange, send = this.#authorized): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       const answer = await send.call(this, one).catch((error) => {
-        if (error instanceof BmcUnreachable && tries < readTries) return undefined;
+        if (error instanceof BmcUnreachable && !error.triedEnough && tries < readTries) return undefined;
+        if (error instanceof BmcUnreachable) error.triedEnough = true;
         throw error;
       });
       if (answer !== undefined && (tries >= readTries || ![503, 429].includes(answer.status))) return answer;

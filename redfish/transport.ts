@@ -14,6 +14,8 @@ export interface Exchange {
 /** The network failed; `sent` says whether the BMC can have acted on the request. */
 export class BmcUnreachable extends RailheadError {
   readonly sent: boolean;
+  /** Set once it was tried again as often as is sensible, so that what encloses those tries does not multiply them. */
+  triedEnough = false;
 
   constructor(origin: string, cause: unknown) {
     const code = systemCode(cause) ?? 'network error';

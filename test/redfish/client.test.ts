@@ -186,11 +186,12 @@ describe('R8: busy and starting BMCs', () => {
   });
 
   test('a BMC that is not there is told as unreachable', async () => {
-    const { bmc } = await startBench({}, [], { address: 'https://127.0.0.1:1' });
+    const { bmc, clock } = await startBench({}, [], { address: 'https://127.0.0.1:1' });
     await expect(bmc.getPower()).rejects.toMatchObject({
       code: 'DRIVER_ERROR',
       details: { reason: 'unreachable', cause: 'ECONNREFUSED' },
     });
+    expect(clock.sleeps.length).toBe(3);
   });
 });
 
