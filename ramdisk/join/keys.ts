@@ -28,8 +28,9 @@ export async function keysOfThisBoot(directory: string): Promise<MachineKeys> {
   return keys;
 }
 
+/** The public half of a key as a JWK. */
 export function publicJwk(key: KeyObject): OkpJwk {
-  const { kty, crv, x } = createPublicKey(key).export({ format: 'jwk' });
+  const { kty, crv, x } = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'jwk' });
   return { kty, crv, x } as OkpJwk;
 }
 

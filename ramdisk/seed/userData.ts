@@ -52,10 +52,14 @@ export async function installUserData(
       'the image has no place for user data: give it a FAT partition labelled cidata or an EFI system partition',
       { path: 'userData', reason: 'no-seed-partition' },
     );
-  await withMounted(place.partition.path, 'vfat', async (root) => {
-    const directory = path.join(root, place.folder);
-    await mkdir(directory, { recursive: true });
-    await writeDurably(path.join(directory, 'user-data'), userData.document);
-    await writeDurably(path.join(directory, 'meta-data'), `instance-id: ${instanceId}\n`);
-  });
+  await withMounted(place.partition.path, 'vfat', (root) =>
+    writeSeed(path.join(root, place.folder), userData.document, instanceId),
+  );
+}
+
+/** The two files of a NoCloud seed; what is there already is replaced. */
+export async function writeSeed(directory: string, document: string, instanceId: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await writeDurably(path.join(directory, 'user-data'), document);
+  await writeDurably(path.join(directory, 'meta-data'), `instance-id: ${instanceId}\n`);
 }

@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { locateSite } from '#ramdisk/discover.ts';
+import { readCommandLine } from '#ramdisk/join/commandLine.ts';
+import { readLease } from '#ramdisk/join/lease.ts';
+import { readMachineFacts } from '#ramdisk/join/machine.ts';
+import { readTrust } from '#ramdisk/join/trust.ts';
+
+const root = await mkdtemp(path.join(tmpdir(), 'railhead-join-'));
+afterAll(() => rm(root, { recursive: true }));
+
+test('the allow-listed words of a command line are read, others are not', () => {
+  const line =
+    'uki.efi console=ttyS0 rdinit=/bin/sh railhead.site=https://10.77.0.1:8443 railhead.token=tok_1.aB railhead.mac=52-54-00-77-00-41 railhead.trust=evil';
+  expect(readCommandLine(line)).toEqual({
+    site: 'https://10.77.0.1:8443',
+    token: 'tok_1.aB',
+    mac: '52:54:00:77:00:41',
+  });
+});
+
+test.each([
+  ['railhead.site=http://10.77.0.1'],
+  ['railhead.site=file:///etc/passwd'],
+  ['railhead.token='],
+  ['railhead.token=a$(reboot)'],
+  ['railhead.mac=hello'],
+])('%s is dropped', (line) => {
+  expect(readCommandLine(line)).toEqual({});
+});
+
+test('of a word written twice the first counts', () => {
+  expect(readCommandLine('railhead.token=one railhead.token=two').token).toBe('one');
+});
+
+test('no text makes the readers throw', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      readCommandLine(`${a} railhead.site=${b}`);
+      readLease(`${a}\nopt43=${b}\nsite=${a}`);
+    }),
+  );
+});
+
+test('a lease names the site by text or by the vendor option in hex', () => {
+  expect(readLease('interface=eth0\nmac=52:54:00:77:00:41\nsite=https://10.77.0.1:8443\n')).toEqual({
+    mac: '52:54:00:77:00:41',
+    site: 'https://10.77.0.1:8443',
+  });
+  const url = Buffer.from('https://10.77.0.1:8443');
+  const option = Buffer.concat([Buffer.from([1, url.length]), url]).toString('hex');
+  expect(readLease(`opt43=${option}`).site).toBe('https://10.77.0.1:8443');
+});
+
+test('the command line goes before the lease, the lease before what the machine has', () => {
+  const facts = { bootId: 'b', macs: ['52:54:00:00:00:09'] };
+  const lease = { site: 'https://lease', mac: '52:54:00:00:00:02' };
+  const hints = { site: 'https://line', mac: '52:54:00:00:00:01', token: 'tok' };
+  expect(locateSite(hints, lease, facts)).toEqual(hints);
+  expect(locateSite({}, lease, facts)).toEqual(lease);
+  expect(locateSite({ site: 'https://line' }, {}, facts).mac).toBe('52:54:00:00:00:09');
+  expect(() => locateSite({}, {}, facts)).toThrow('no site is named');
+  expect(() => locateSite({ site: 'https://line' }, {}, { bootId: 'b', macs: [] })).toThrow(
+    'no Ethernet interface',
+  );
+});
+
+async function machine(uuid: string) {
+  const files = {
+    'sys/class/dmi/id/product_uuid': uuid,
+    'proc/sys/kernel/random/boot_id': 'boot-1\n',
+    'sys/class/net/lo/address': '00:00:00:00:00:00\n',
+    'sys/class/net/lo/type': '772\n',
+    'sys/class/net/eth0/address': '52:54:00:00:00:01\n',
+    'sys/class/net/eth0/type': '1\n',
+    'sys/class/net/eth1/address': '52:54:00:00:00:02\n',
+    'sys/class/net/eth1/type': '1\n',
+    'sys/class/net/eth1/carrier': '1\n',
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await writeFile(path.join(root, name), content);
+  }
+  return readMachineFacts(root);
+}
+
+test('a machine tells its UUID and its Ethernet addresses, those with a link first', async () => {
+  expect(await machine('4C4C4544-0042-3510-8052-B4C04F564432\n')).toEqual({
+    uuid: '4c4c4544-0042-3510-8052-b4c04f564432',
+    bootId: 'boot-1',
+    macs: ['52:54:00:00:00:02', '52:54:00:00:00:01'],
+  });
+});
+
+test.each([
+  '00000000-0000-0000-0000-000000000000',
+  'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
+  'To be filled by O.E.M.',
+])('the UUID %s names no machine', async (uuid) => {
+  expect(await machine(uuid)).not.toHaveProperty('uuid');
+});
+
+test.each([
+  ['missing', undefined],
+  ['no JSON', '{'],
+  ['without a key', '{"ca":"-----BEGIN CERTIFICATE-----"}'],
+])('a trust file that is %s is an error of the image', async (name, content) => {
+  const file = path.join(root, `trust ${name}`);
+  if (content !== undefined) await writeFile(file, content);
+  await expect(readTrust(file)).rejects.toMatchObject({ code: 'INVALID_CONFIG' });
+});

@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { publicJwk } from '#ramdisk/join/keys.ts';
+import { runRamdisk } from '#ramdisk/main.ts';
+import { type FakeSite, fakeSite } from './fakes/site.ts';
+
+let site: FakeSite;
+let directory: string;
+
+beforeEach(async () => {
+  site = await fakeSite();
+  directory = await mkdtemp(path.join(tmpdir(), 'railhead-ramdisk-'));
+  await put('trust.json', JSON.stringify({ ca: site.ca.pem, signingKey: publicJwk(site.signingKey) }));
+});
+afterEach(async () => {
+  await site.close();
+  await rm(directory, { recursive: true });
+});
+
+const place = (name: string) => path.join(directory, name);
+const put = (name: string, content: string) => writeFile(place(name), content);
+
+/** Runs the agent until a result of `operation` was reported. Only operations that are refused: the real steps write and restart. */
+async function runFor(operation: Parameters<FakeSite['order']>[0]) {
+  const said: string[] = [];
+  const stop = new AbortController();
+  const running = runRamdisk({
+    trustFile: place('trust.json'),
+    commandLineFile: place('cmdline'),
+    leaseFile: place('lease'),
+    stateDirectory: place('run'),
+    say: (text) => said.push(text),
+    signal: stop.signal,
+  });
+  const result = await site.resultOf(await site.order(operation));
+  stop.abort(new Error('stopped'));
+  await running;
+  return { result, said };
+}
+
+test('told by the command line, it joins with that token and address', async () => {
+  await put(
+    'cmdline',
+    `console=ttyS0 railhead.site=${site.url} railhead.token=tok_line railhead.mac=52:54:00:77:00:41`,
+  );
+  const { result, said } = await runFor({ nodeId: 'node_other' });
+  expect(site.joins).toMatchObject([{ token: 'tok_line', mac: '52:54:00:77:00:41' }]);
+  expect(said[0]).toBe('joined site site_test as node node_test');
+  expect(result.error?.code).toBe('FORBIDDEN');
+});
+
+test('without a command line it finds the site by its lease and asks for the token', async () => {
+  await put('cmdline', 'quiet');
+  await put('lease', `mac=52:54:00:77:00:42\nsite=${site.url}\n`);
+  await runFor({ nodeId: 'node_other' });
+  expect(site.joins).toMatchObject([{ token: 'tok_discovered', mac: '52:54:00:77:00:42' }]);
+});
+
+test('it keeps trying while the site refuses, and says why once', async () => {
+  await put('cmdline', `railhead.site=${site.url} railhead.token=tok railhead.mac=52:54:00:77:00:41`);
+  site.failNext('/v1/join', 2);
+  const { said } = await runFor({ nodeId: 'node_other' });
+  expect(said.slice(0, 2)).toEqual([
+    'join failed, trying again: broken for now',
+    'joined site site_test as node node_test',
+  ]);
+});

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { withMounted } from '#ramdisk/seed/mounted.ts';
+import { type Partition, readProbe } from '#ramdisk/seed/partitions.ts';
+import { checkUserData, installUserData, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
+import { loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
+
+const root = await mkdtemp(path.join(tmpdir(), 'railhead-seed-'));
+afterAll(() => rm(root, { recursive: true }));
+
+const esp: Partition = { path: '/dev/sda1', number: 1, fileSystem: 'vfat', label: 'ESP', isEsp: true };
+const cidata: Partition = { path: '/dev/sda3', number: 3, fileSystem: 'vfat', label: 'CIDATA', isEsp: false };
+const ext4: Partition = { path: '/dev/sda2', number: 2, fileSystem: 'ext4', label: 'cidata', isEsp: false };
+
+test('a FAT partition labelled cidata is the place, in either case of letters', () => {
+  expect(seedPlace([esp, ext4, cidata])).toEqual({ partition: cidata, folder: '' });
+  const lower = { ...cidata, label: 'cidata' };
+  expect(seedPlace([esp, lower])).toEqual({ partition: lower, folder: '' });
+});
+
+test('else the folder railhead of the EFI system partition is', () => {
+  expect(seedPlace([ext4, esp])).toEqual({ partition: esp, folder: 'railhead' });
+});
+
+test('an image without either has no place, and says what to give it', async () => {
+  const installing = installUserData([ext4], { kind: 'cloud-init', document: '#cloud-config' }, 'i-1');
+  await expect(installing).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+    details: { reason: 'no-seed-partition' },
+  });
+});
+
+test('only cloud-init documents are installed', () => {
+  expect(() => checkUserData({ kind: 'cloud-init', document: '' })).not.toThrow();
+  expect(() => checkUserData(undefined)).not.toThrow();
+  expect(() => checkUserData({ kind: 'talos', document: '' })).toThrow('use cloud-init');
+});
+
+test('what blkid prints is read', () => {
+  const gpt =
+    'DEVNAME=/dev/sda1\nLABEL_FATBOOT=ESP\nLABEL=ESP\nTYPE=vfat\nPART_ENTRY_TYPE=c12a7328-f81f-11d2-ba4b-00a0c93ec93b\nPART_ENTRY_NUMBER=1\n';
+  expect(readProbe('/dev/sda1', gpt)).toEqual(esp);
+  expect(readProbe('/dev/sda1', 'TYPE=vfat\nLABEL=my\\ disk\nPART_ENTRY_TYPE=0xef\n')).toMatchObject({
+    isEsp: true,
+    label: 'my disk',
+  });
+  expect(readProbe('/dev/nvme0n1p15', '')).toEqual({ path: '/dev/nvme0n1p15', number: 15, isEsp: false });
+});
+
+test('a seed is two files, and a new one replaces an old one', async () => {
+  const directory = path.join(root, 'railhead');
+  await writeSeed(directory, '#cloud-config\nhostname: first\n', 'node_a-op_a');
+  await writeSeed(directory, '#cloud-config\nhostname: second\n', 'node_a-op_b');
+  expect(await readFile(path.join(directory, 'user-data'), 'utf8')).toBe('#cloud-config\nhostname: second\n');
+  expect(await readFile(path.join(directory, 'meta-data'), 'utf8')).toBe('instance-id: node_a-op_b\n');
+  expect(await readdir(directory)).toHaveLength(2);
+});
+
+const knows = (fileSystem: string) => readFileSync('/proc/filesystems', 'utf8').includes(`\t${fileSystem}\n`);
+const leftMounts = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('railhead-mount-'));
+
+test.runIf(mayUseLoopDevices && knows('ext4'))('a mount is gone after its use, failed or not', async () => {
+  const disk = await loopDisk({ sizeBytes: 8 * 1024 * 1024 });
+  try {
+    execFileSync('mkfs.ext4', ['-q', disk.path]);
+    await withMounted(disk.path, 'ext4', (directory) => writeSeed(directory, 'document', 'i-1'));
+    const failing = withMounted(disk.path, 'ext4', async (directory) => {
+      expect(await readFile(path.join(directory, 'user-data'), 'utf8')).toBe('document');
+      throw new Error('the use failed');
+    });
+    await expect(failing).rejects.toThrow('the use failed');
+    await expect(withMounted(disk.path, 'xfs', async () => {})).rejects.toThrow('mount');
+  } finally {
+    await disk.remove();
+  }
+  expect(await leftMounts()).toEqual([]);
+});
+
+test.runIf(mayUseLoopDevices && knows('vfat'))('the documents are on the FAT partition', async () => {
+  const disk = await loopDisk({ sizeBytes: 8 * 1024 * 1024 });
+  try {
+    execFileSync('mkfs.vfat', ['-n', 'ESP', disk.path]);
+    const partition = { ...esp, path: disk.path };
+    await installUserData([partition], { kind: 'cloud-init', document: '#cloud-config\n' }, 'i-1');
+    const text = execFileSync('mtype', ['-i', disk.file, '::/railhead/user-data'], { encoding: 'utf8' });
+    expect(text.trim()).toBe('#cloud-config');
+  } finally {
+    await disk.remove();
+  }
+});

@@ -1,0 +1,176 @@
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { compress } from 'zstd-napi';
+import { type Closable, closeAll } from '#base/shutdown.ts';
+import type { DeployImage } from '#contract/operations.ts';
+import type { Disk } from '#ramdisk/disks/disk.ts';
+import { deployTo } from '#ramdisk/steps/deployImage.ts';
+import type { StepContext } from '#ramdisk/steps/index.ts';
+import { loopDisk, mayUseLoopDevices, type TestDisk } from '../fakes/loopDisk.ts';
+import { httpSource, serving } from '../fakes/source.ts';
+
+const MiB = 1024 * 1024;
+const open: Closable[] = [];
+afterEach(() => closeAll(open.splice(0)));
+
+const image = Buffer.concat([randomBytes(3 * MiB), Buffer.alloc(2 * MiB), randomBytes(MiB + 100)]);
+const artifact = Buffer.from(compress(image));
+const digest = createHash('sha256').update(artifact).digest('hex');
+
+const input: DeployImage = {
+  ref: 'os@1',
+  digest,
+  sizeBytes: artifact.length,
+  format: 'raw',
+  compression: 'zstd',
+  sources: [],
+  disk: { serial: 'LOOP' },
+};
+
+async function makeDisk(): Promise<TestDisk> {
+  const disk = await loopDisk({ sizeBytes: 16 * MiB, fill: 0xff });
+  open.push({ close: disk.remove });
+  return disk;
+}
+
+const asListed = (disk: TestDisk, facts: Partial<Disk> = {}): Disk => ({
+  name: path.basename(disk.path),
+  path: disk.path,
+  sizeBytes: 16 * MiB,
+  logicalSectorSize: 512,
+  serial: 'LOOP',
+  rotational: false,
+  removable: false,
+  readOnly: false,
+  usedBy: [],
+  otherPaths: [],
+  ...facts,
+});
+
+function contextFor(imagesUrl: string) {
+  const phases: string[] = [];
+  const context: StepContext = {
+    operationId: 'op_1',
+    nodeId: 'node_1',
+    imagesUrl,
+    ca: '',
+    deadline: Date.now() + 10_000,
+    progress: (phase) => phases.push(phase),
+    say: () => {},
+    signal: AbortSignal.timeout(15_000),
+  };
+  return { phases, context };
+}
+
+const site = async (...listener: Parameters<typeof httpSource>) => {
+  const source = await httpSource(...listener);
+  open.push(source);
+  return { source, imagesUrl: source.url.replace(/image$/, 'images') };
+};
+
+test.runIf(mayUseLoopDevices)('the image is on the disk and the result says what was written', async () => {
+  const disk = await makeDisk();
+  let asked = '';
+  const { imagesUrl } = await site((request, response) => {
+    asked = request.url ?? '';
+    serving(artifact)(request, response);
+  });
+  const { context, phases } = contextFor(imagesUrl);
+  const { result } = await deployTo(async () => [asListed(disk)], input, context);
+  expect(asked).toBe(`/images/sha256/${digest}`);
+  expect(result).toMatchObject({
+    digest,
+    device: disk.path,
+    artifactBytes: artifact.length,
+    diskBytes: image.length,
+    source: 'site',
+  });
+  expect((await disk.content()).subarray(0, image.length).equals(image)).toBe(true);
+  expect(new Set(phases)).toEqual(new Set(['clearing the disk', 'writing', 'finishing', 'installing']));
+});
+
+test.runIf(mayUseLoopDevices)('bytes that arrive wrong once are read again from the start', async () => {
+  const disk = await makeDisk();
+  let requests = 0;
+  const { imagesUrl } = await site((request, response) => {
+    requests += 1;
+    const spoilt = Buffer.from(artifact);
+    if (requests === 1) spoilt[MiB] = (spoilt[MiB] ?? 0) ^ 1;
+    serving(spoilt)(request, response);
+  });
+  const { context } = contextFor(imagesUrl);
+  await deployTo(async () => [asListed(disk)], input, context);
+  expect(requests).toBe(2);
+  expect((await disk.content()).subarray(0, image.length).equals(image)).toBe(true);
+});
+
+test.runIf(mayUseLoopDevices)(
+  "the site's failed pull is told at once and the disk is not touched",
+  async () => {
+    const disk = await makeDisk();
+    const error = {
+      code: 'DRIVER_ERROR',
+      message: 'the pull failed',
+      details: { reason: 'digest-mismatch' },
+    };
+    const { imagesUrl, source } = await site((_, response) =>
+      response.writeHead(502).end(JSON.stringify({ error })),
+    );
+    const { context } = contextFor(imagesUrl);
+    await expect(deployTo(async () => [asListed(disk)], input, context)).rejects.toMatchObject(error);
+    expect(source.ranges).toHaveLength(2);
+    expect((await disk.content()).equals(Buffer.alloc(16 * MiB, 0xff))).toBe(true);
+  },
+);
+
+test.runIf(mayUseLoopDevices)('while the cache pulls, progress says so', async () => {
+  const disk = await makeDisk();
+  let requests = 0;
+  const { imagesUrl } = await site((request, response) => {
+    requests += 1;
+    if (requests === 1) response.writeHead(503, { 'retry-after': '0' }).end();
+    else serving(artifact)(request, response);
+  });
+  const { context, phases } = contextFor(imagesUrl);
+  await deployTo(async () => [asListed(disk)], input, context);
+  expect(phases[0]).toBe("waiting for the site's cache");
+});
+
+test('an ambiguous disk is refused before anything is fetched', async () => {
+  const { imagesUrl, source } = await site(serving(artifact));
+  const { context } = contextFor(imagesUrl);
+  const disks = ['sda', 'sdb'].map((name) =>
+    asListed({ path: `/dev/${name}` } as TestDisk, { sizeBytes: 2 ** 33 }),
+  );
+  const { disk: _, ...unhinted } = input;
+  await expect(deployTo(async () => disks, unhinted, context)).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    details: { reason: 'ambiguous' },
+  });
+  expect(source.ranges).toEqual([]);
+});
+
+test.runIf(mayUseLoopDevices)('the disk is looked at again right before it is opened', async () => {
+  const disk = await makeDisk();
+  const { imagesUrl } = await site(serving(artifact));
+  const { context } = contextFor(imagesUrl);
+  const looks = [[asListed(disk)], [asListed(disk, { usedBy: ['loop0 held by md0'] })]];
+  const disksNow = async () => looks.shift() ?? [];
+  await expect(deployTo(disksNow, input, context)).rejects.toMatchObject({ details: { reason: 'unfit' } });
+  expect((await disk.content()).equals(Buffer.alloc(16 * MiB, 0xff))).toBe(true);
+});
+
+test.each([
+  [{ format: 'qcow2' as const }, 'format'],
+  [{ format: 'iso' as const }, 'format'],
+  [{ userData: { kind: 'ignition' as const, document: '{}' } }, 'userData.kind'],
+])('%j is not supported yet and refused first', async (change, field) => {
+  const { context } = contextFor('http://127.0.0.1:9/images');
+  const deploying = deployTo(
+    () => expect.unreachable('no disk is looked at'),
+    { ...input, ...change },
+    context,
+  );
+  await expect(deploying).rejects.toMatchObject({ code: 'UNSUPPORTED', details: { path: field } });
+});
