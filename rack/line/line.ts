@@ -1,8 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Closable, closeAll } from '#base/shutdown.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { enterNamespace } from '../namespace.ts';
+import { recordedProcess, recordProcess } from '../processRecord.ts';
 import { type Rack, rackUp } from '../rack.ts';
+import { rackDown } from '../tearDown.ts';
 import type { Api } from './api.ts';
 import { type Artifacts, type OsVariant, type Progress, prepareArtifacts, ramdiskFor } from './artifacts.ts';
 import { makeSigner, register, tenantId } from './catalog.ts';
@@ -56,8 +59,7 @@ export async function startLine(options: LineOptions): Promise<Line> {
 
 async function assemble(options: LineOptions, artifacts: Artifacts, started: Closable[]): Promise<Line> {
   const { prefix, machines, directory, progress } = options;
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
+  await takeDirectory(directory, prefix);
   progress('building the rack');
   const rack = await rackUp({ prefix, machines }, path.join(directory, 'rack'));
   started.push({ close: () => rack.down({ keepFiles: true }) });
@@ -105,6 +107,21 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
   await register(api, signer, { ...images.os, format: 'raw', source: osUrl });
   const nodes = await enrollAll(api, rack, books.siteId, options.os.ref);
   return { rack, centre, api, site, source, artifacts, nodes, close: () => closeAll(started) };
+}
+
+/** Makes the directory this run's own, and removes what a killed run left there and in the namespaces. */
+async function takeDirectory(directory: string, prefix: string): Promise<void> {
+  const other = await recordedProcess(directory);
+  if (other !== undefined && other !== process.pid)
+    throw new RailheadError(
+      'CONFLICT',
+      `another run (process ${other}) uses ${directory}: wait for its end`,
+      { directory },
+    );
+  await rackDown(path.join(directory, 'rack'), prefix);
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  await recordProcess(directory);
 }
 
 async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): Promise<Map<string, string>> {

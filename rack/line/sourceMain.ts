@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import type { SourceBehaviour, SourceRequest } from './sourceBehaviour.ts';
-import { otherBytes, truncateAt } from './sourceFaults.ts';
+import { otherBytes } from './sourceFaults.ts';
 
 /**
  * An HTTPS server of image files with switchable faults, run as a process of its own in the rack's centre namespace:
@@ -33,7 +33,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.writeHead(404, { 'content-length': 0 }).end();
     return;
   }
-  const size = statSync(entry.file).size;
+  const size = servedSize(entry);
   const range = parseRange(request.headers.range, size);
   response.writeHead(range.partial ? 206 : 200, {
     'content-type': 'application/octet-stream',
@@ -53,9 +53,13 @@ async function send(
 ): Promise<void> {
   const bytes = createReadStream(entry.file, { start: range.start, end: range.end - 1 });
   if (entry.behaviour === 'other-bytes') await pipeline(bytes, otherBytes(), response);
-  else if (entry.behaviour === 'truncated')
-    await pipeline(bytes, truncateAt((range.end - range.start) / 2, response), response);
   else await pipeline(bytes, response);
+}
+
+/** A truncated file is served as a whole one: nothing in the answer tells that its second half is missing. */
+function servedSize({ file, behaviour }: { file: string; behaviour: SourceBehaviour }): number {
+  const { size } = statSync(file);
+  return behaviour === 'truncated' ? Math.floor(size / 2) : size;
 }
 
 interface Range {

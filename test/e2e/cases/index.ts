@@ -1,5 +1,20 @@
 import type { EndToEndCase } from '../endToEndCase.ts';
+import { killAgent, killRamdisk, noCentre } from './crashes.ts';
+import { secondDisk, twoDisks } from './disks.ts';
+import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
+import { badDigest, truncatedSource } from './sources.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
-export const cases: readonly EndToEndCase[] = [freshDebian];
+export const cases: readonly EndToEndCase[] = [
+  uefi,
+  bios,
+  secondDisk,
+  twoDisks,
+  badDigest,
+  truncatedSource,
+  killAgent,
+  killRamdisk,
+  noCentre,
+  freshDebian,
+];
