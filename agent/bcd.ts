@@ -18,7 +18,11 @@ program
   .description('run the site agent')
   .option('--config <file>', 'configuration file', '/etc/bcd/config.toml')
   .option('--check', 'validate the configuration and exit')
-  .action(site);
+  .action(site)
+  .command('sockets')
+  .description("write the systemd sockets of this site's interface and address")
+  .option('--directory <directory>', 'where to write them; without it they are printed')
+  .action((_options, command: Command) => sockets(command.optsWithGlobals()));
 
 program.command('ramdisk').description('run the agent in the ramdisk').action(ramdisk);
 
@@ -49,6 +53,14 @@ async function site(options: { config: string; check?: true }): Promise<void> {
   }
   const { startSite } = await import('./site/site.ts');
   await runUntilStopped(() => startSite(config, process.env));
+}
+
+async function sockets(options: { config: string; directory?: string }): Promise<void> {
+  const { readConfig } = await import('./site/config.ts');
+  const { socketUnits, writeUnits } = await import('./site/socketUnits.ts');
+  const units = socketUnits(await readConfig(options.config));
+  if (options.directory !== undefined) await writeUnits(options.directory, units);
+  else process.stdout.write(units.map(({ name, text }) => `# ${name}\n${text}`).join('\n'));
 }
 
 async function ramdisk(): Promise<void> {

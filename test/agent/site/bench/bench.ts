@@ -162,7 +162,7 @@ async function serveImage(): Promise<{ image: CacheImage; ca: string }> {
 }
 
 /** Ports that were free a moment ago. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, () => {
       const server = createServer();

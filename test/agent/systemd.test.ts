@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { listenFds } from '#agent/site/listenFds.ts';
+import { socketUnits, writeUnits } from '#agent/site/socketUnits.ts';
+import { freePorts, setUpBench } from './site/bench/bench.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+const launcher = path.join(root, 'bin/bcd');
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+
+test('descriptors are known by their names, and only to the process that they are for', () => {
+  const environment = { LISTEN_PID: '7', LISTEN_FDS: '2', LISTEN_FDNAMES: 'dhcp:tftp' };
+  expect(listenFds(environment, 7)).toEqual(
+    new Map([
+      ['dhcp', 3],
+      ['tftp', 4],
+    ]),
+  );
+  expect(listenFds(environment, 8)).toEqual(new Map());
+  expect(listenFds({}, 7)).toEqual(new Map());
+});
+
+test('DHCP is bound to the interface by its name, TFTP to the address', async () => {
+  const { config } = await setUpBench();
+  const [dhcp, tftp] = socketUnits(config);
+  expect(dhcp?.text).toContain(`ListenDatagram=0.0.0.0:${config.boot.dhcpPort}\nBindToDevice=lo\n`);
+  expect(tftp?.text).toContain(`ListenDatagram=127.0.0.1:${config.boot.tftpPort}\n`);
+});
+
+test.skipIf(!has('systemd-analyze'))('systemd finds nothing to say about the units', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-units-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const { config } = await setUpBench();
+  await writeUnits(directory, socketUnits(config));
+  const service = await readFile(path.join(root, 'systemd/bcd-site.service'), 'utf8');
+  await writeFile(path.join(directory, 'bcd-site.service'), service.replace('/usr/bin/bcd', launcher));
+  const units = ['bcd-site.service', 'bcd-dhcp.socket', 'bcd-tftp.socket'].map((name) =>
+    path.join(directory, name),
+  );
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...units], { encoding: 'utf8' });
+  expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });
+});
+
+test.skipIf(!has('systemd-socket-activate'))(
+  'the agent serves TFTP on a socket that systemd has bound',
+  async () => {
+    const bench = await setUpBench();
+    const [dhcp, tftp] = (await freePorts(2)) as [number, number];
+    const sockets = [`--listen=127.0.0.1:${dhcp}`, `--listen=127.0.0.1:${tftp}`, '--fdname=dhcp:tftp'];
+    const agent = spawn(
+      'systemd-socket-activate',
+      ['--datagram', ...sockets, launcher, 'site', '--config', bench.configFile],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    onTestFinished(async () => {
+      agent.kill();
+      await once(agent, 'exit');
+    });
+    await once(agent.stderr, 'data');
+    const client = createSocket('udp4');
+    onTestFinished(() => void client.close());
+    client.send('\0\x01snponly.efi\0octet\0', tftp, '127.0.0.1');
+    const [answer] = (await once(client, 'message')) as [Buffer];
+    expect(answer.toString('latin1')).toBe('\0\x03\0\x01not iPXE');
+  },
+);
