@@ -118,9 +118,9 @@ class RedfishBmc implements Bmc {
   }
 
   async #find(): Promise<Found> {
-    const { root, path } = await findSystem(this.#client);
-    const vendor = vendorOf(factsOf(root, (await this.#client.get(path)).body));
-    this.#log.debug({ vendor: vendor.name, system: path }, 'the BMC was recognised');
-    return { client: this.#client, path, vendor, memory: {} };
+    const { root, system } = await findSystem(this.#client);
+    const vendor = vendorOf(factsOf(root, system.body));
+    this.#log.debug({ vendor: vendor.name, system: system.path }, 'the BMC was recognised');
+    return { client: this.#client, path: system.path, vendor, memory: {} };
   }
 }

@@ -3,23 +3,23 @@ import type { RedfishClient, Resource } from './client.ts';
 import { asObject, asText, type JsonObject, linkOf } from './json.ts';
 
 /** Where the one machine behind a BMC is found. Links are followed and never built: every vendor names its system differently. */
-export async function findSystem(client: RedfishClient): Promise<{ root: JsonObject; path: string }> {
+export async function findSystem(client: RedfishClient): Promise<{ root: JsonObject; system: Resource }> {
   const root = (await client.get('/redfish/v1/')).body;
   const collection = linkOf(root.Systems);
   if (collection === undefined) throw noSystem('its service root links to no systems');
   const { Members } = (await client.get(collection)).body;
   const links = (Array.isArray(Members) ? Members : []).flatMap((member) => linkOf(member) ?? []);
-  return { root, path: await theSystem(client, links) };
+  return { root, system: await theSystem(client, links) };
 }
 
-async function theSystem(client: RedfishClient, links: readonly string[]): Promise<string> {
+async function theSystem(client: RedfishClient, links: readonly string[]): Promise<Resource> {
   const [first] = links;
   if (first === undefined) throw noSystem('it manages no system');
-  if (links.length === 1) return (await client.get(first)).path;
+  if (links.length === 1) return client.get(first);
   const systems: Resource[] = [];
   for (const link of links) systems.push(await client.get(link));
   const physical = systems.filter((system) => (asText(system.body.SystemType) ?? 'Physical') === 'Physical');
-  if (physical.length === 1 && physical[0] !== undefined) return physical[0].path;
+  if (physical.length === 1 && physical[0] !== undefined) return physical[0];
   throw noSystem(`it manages ${links.length} systems, and which is meant is unknown`);
 }
 
