@@ -28,12 +28,17 @@ export async function answerPoll(
   return answer;
 }
 
-async function noteContact({ store }: CentralContext, siteId: string, poll: AgentPoll): Promise<void> {
+async function noteContact(
+  { store, signals }: CentralContext,
+  siteId: string,
+  poll: AgentPoll,
+): Promise<void> {
   await store
     .updateTable('sites')
     .set({ seen_at: now(), observed_generation: poll.observedGeneration })
     .where('site_id', '=', siteId)
     .execute();
+  signals.notify(siteTopic(siteId));
 }
 
 async function findNews(

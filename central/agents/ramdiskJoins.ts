@@ -29,16 +29,16 @@ export async function recordRamdiskJoin(
     .execute();
 }
 
+/** Notes that the site has lost the node's ramdisk, whichever join it came by. */
 export async function recordLoss(queries: Queries, nodeId: string, event: ReportedEvent): Promise<void> {
-  let update = queries
+  await queries
     .updateTable('node_joins')
     .set({ lost_at: event.at })
     .where('node_id', '=', nodeId)
     .where('role', '=', 'ramdisk')
     .where('lost_at', 'is', null)
-    .where('at', '<=', event.at);
-  if (event.bootId !== undefined) update = update.where('boot_id', '=', event.bootId);
-  await update.execute();
+    .where('at', '<=', event.at)
+    .execute();
 }
 
 /** The newest join of a node's ramdisk. */

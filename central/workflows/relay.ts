@@ -92,8 +92,10 @@ export async function endedOperation(
   return operation === undefined || operation.outcome === null ? undefined : operation;
 }
 
+/** Why an operation did not succeed. One that nobody knows the end of may be tried again, whatever the site says of it. */
 export function operationError(operation: Row<'operations'>): RailheadError {
-  if (operation.error !== null) return fromWireError(JSON.parse(operation.error) as WireError);
-  const message = `${operation.action} was interrupted and nobody knows what it did: look at the machine, then try again`;
-  return new RailheadError('DRIVER_ERROR', message, { reason: 'unknown-outcome' });
+  const error = operation.error === null ? undefined : (JSON.parse(operation.error) as WireError);
+  if (operation.outcome === 'failed' && error !== undefined) return fromWireError(error);
+  const message = error?.message ?? `${operation.action} was interrupted and nobody knows what it did`;
+  return new RailheadError('DRIVER_ERROR', message, { reason: 'unknown-outcome', ...error?.details });
 }
