@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { SiteConfig } from './config.ts';
+import { SiteConfig } from './configSchema.ts';
 
 /** A node of the schema as this page reads it. */
 type Field = TSchema & {

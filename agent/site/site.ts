@@ -7,7 +7,7 @@ import { version } from '#base/version.ts';
 import { type BootServer, startBootServer } from '#bootserver/bootServer.ts';
 import { type ImageCache, openCache } from '#cache/imageCache.ts';
 import { durationMs } from '#contract/durations.ts';
-import { readIdentity } from '../join/identity.ts';
+import { type Identity, readIdentity } from '../join/identity.ts';
 import { openAdminListener, openLocalSocket } from './admin/listener.ts';
 import { bootTurns } from './bootTurns.ts';
 import { type SiteConfig, sizeBytes } from './config.ts';
@@ -49,6 +49,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   log.info({ version, config }, 'site agent starts');
   const identity = await readIdentity(config.stateDirectory, 'site');
   const siteId = identity.nodeId;
+  warnOfExpiry(identity, log);
   const state = keep(await openState(config.stateDirectory));
   keep(startPruning(state));
   const cache = keep(await openSiteCache(config, log));
@@ -73,6 +74,16 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const client = connectCentre(config.central.url ?? identity.server, identity);
   keep(startLink({ siteId, client, state, cache, executor, progress, machines, news, log }));
   log.info({ siteId, machines: machineListen(config), boot: bootServer.httpUrl }, 'site agent is ready');
+}
+
+const warnBeforeMs = 14 * 24 * 3_600_000;
+
+function warnOfExpiry({ expiresAt }: Identity, log: Log): void {
+  if (Date.parse(expiresAt) - Date.now() > warnBeforeMs) return;
+  log.warn(
+    { expiresAt },
+    "the site's certificate ends soon: remove identity.json and join again with a new token",
+  );
 }
 
 async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> {
