@@ -31,7 +31,10 @@ export interface FakeSite {
 export const siteId = 'site_test';
 export const nodeId = 'node_test';
 
-export async function fakeSite(uri = `urn:railhead:site:${siteId}`): Promise<FakeSite> {
+export async function fakeSite(
+  uri = `urn:railhead:site:${siteId}`,
+  imagesUrl = 'http://127.0.0.1:9/images',
+): Promise<FakeSite> {
   const ca = await makeTestCa();
   const identity = await issueServerIdentity(ca, uri);
   const signing = generateKeyPairSync('ed25519');
@@ -60,7 +63,7 @@ export async function fakeSite(uri = `urn:railhead:site:${siteId}`): Promise<Fak
       joins.push(body as RamdiskJoin);
       const session = randomUUID();
       sessions.add(session);
-      return { protocol: 1, siteId, nodeId, session, imagesUrl: 'http://127.0.0.1:9/images' };
+      return { protocol: 1, siteId, nodeId, session, imagesUrl };
     },
     '/v1/machine/poll': async (body) => {
       const { taken, waitSeconds } = body as MachinePoll;

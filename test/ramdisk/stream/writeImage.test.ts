@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,6 +23,7 @@ import {
 import { httpSource, rawSource, serving } from '../fakes/source.ts';
 
 const MiB = 1024 * 1024;
+const writeProcess = path.resolve(import.meta.dirname, '../fakes/writeProcess.ts');
 const open: Closable[] = [];
 afterEach(() => closeAll(open.splice(0)));
 
@@ -291,4 +293,22 @@ test('until the digest has matched both ends are zero, and sector 0 is the last 
   const last = writes.slice(writes.lastIndexOf('head') - 2);
   expect(last).toEqual(['sync', 'body', 'head', 'sync', 'sector 0', 'sync']);
   expect(writes.slice(0, writes.indexOf('body')).filter((what) => what === 'sync')).toHaveLength(1);
+});
+
+test('a write that is killed with -9 in its middle leaves both ends zero, and the next one succeeds', async () => {
+  const disk = await makeDisk('file', { sizeBytes: 24 * MiB, fill: 0xff });
+  const stalling = await httpSource((_, response) => {
+    response.writeHead(200, { 'content-length': image.length });
+    response.write(image.subarray(0, 14 * MiB));
+  });
+  open.push(stalling);
+  const child = spawn(process.execPath, [writeProcess, stalling.url, disk.path, 'none', sha256(image)]);
+  await expect
+    .poll(async () => (await disk.content()).subarray(6 * MiB, 7 * MiB), { timeout: 15_000 })
+    .toEqual(image.subarray(6 * MiB, 7 * MiB));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expectUnbootable(await disk.content());
+  await write({ served: image, disk });
+  expect((await disk.content()).equals(image)).toBe(true);
 });
