@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Log, silentLog } from '#base/log.ts';
 import { closeAll } from '#base/shutdown.ts';
 import { openAgentsServer } from './agents/server.ts';
+import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, EngineTimes, UserDataSettings } from './context.ts';
 import { groups } from './groups/index.ts';
@@ -26,6 +27,8 @@ export interface CentralOptions {
   /** Base URL of the agents' listener as agents reach it. Default: the first of `names` and the port that was bound. */
   advertise?: string;
   userData?: Partial<UserDataSettings>;
+  /** The `bcd` executable for deployed OSes: served by the API at `/bcd/<sha256>`, which becomes `userData.bcdUrl` by default. */
+  executable?: string;
   times?: Partial<EngineTimes>;
   log?: Log;
 }
@@ -50,30 +53,38 @@ const defaultTokenValidMs = 2 * 3_600_000;
 export async function startCentral(options: CentralOptions): Promise<Central> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   const context = await openContext(options);
-  const engine = openEngine(context);
   const stopping = new AbortController();
+  const engine = openEngine(context);
+  const executable = options.executable === undefined ? undefined : await publishFile(options.executable);
   const agents = await openAgentsServer(context, options.names, stopping.signal);
-  const api = await openApiServer(
-    { ...context, engine },
-    groups,
-    await apiTls(context, options),
-    stopping.signal,
-  );
+  const door = { tls: await apiTls(context, options), executable };
+  const api = await openApiServer({ ...context, engine }, groups, door, stopping.signal);
+  const files = executable === undefined ? [] : [executable];
   const store = { close: () => context.store.destroy() };
   const longPolls = { close: () => stopping.abort() };
-  const parts = [store, agents, api, engine, longPolls];
+  const parts = [store, ...files, agents, api, engine, longPolls];
   try {
     const agentsAddress = await listen(agents, options.agents);
-    context.advertise =
-      options.advertise ?? `https://${options.names[0] ?? agentsAddress.address}:${agentsAddress.port}`;
     const apiAddress = await listen(api, options.api);
-    await engine.resume();
     const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
+    context.advertise = options.advertise ?? defaultAdvertise(options, agentsAddress);
+    if (executable !== undefined) offerExecutable(context, executable, apiUrl);
+    await engine.resume();
     return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(parts) };
   } catch (error) {
     await closeAll(parts);
     throw error;
   }
+}
+
+function defaultAdvertise({ names }: CentralOptions, { address, port }: AddressInfo): string {
+  return `https://${names[0] ?? address}:${port}`;
+}
+
+/** Deployed OSes are told of the published executable, unless another place was configured. */
+function offerExecutable({ userData }: CentralContext, { digest }: PublishedFile, apiUrl: string): void {
+  userData.bcdUrl ??= `${apiUrl}/bcd/${digest}`;
+  userData.bcdSha256 ??= digest;
 }
 
 async function openContext(options: CentralOptions): Promise<CentralContext> {

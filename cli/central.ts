@@ -30,6 +30,7 @@ interface RunFlags {
   agentsListen: { host: string; port: number };
   advertise?: string;
   name: string[];
+  bcd?: string;
   bcdUrl?: string;
   bcdSha256?: string;
   templates?: string;
@@ -50,7 +51,12 @@ function runCommand(): Command {
     })
     .option('--advertise <url>', 'base URL by which agents reach the centre')
     .option('--name <name>', 'a further name or address for the certificates', collect, [])
-    .option('--bcd-url <url>', 'where a deployed OS downloads bcd', text(/^https?:\/\/[^\s'"\\]+$/))
+    .option('--bcd <file>', 'the bcd executable to publish at the API for deployed OSes')
+    .option(
+      '--bcd-url <url>',
+      'where a deployed OS downloads bcd, when it is another place',
+      text(/^https?:\/\/[^\s'"\\]+$/),
+    )
     .option('--bcd-sha256 <digest>', 'its digest', text(/^[0-9a-f]{64}$/))
     .option('--templates <folder>', 'custom user data templates')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
@@ -58,7 +64,7 @@ function runCommand(): Command {
 }
 
 async function runCentral(flags: RunFlags): Promise<void> {
-  const { directory, apiListen, agentsListen, advertise, bcdUrl, bcdSha256, templates } = flags;
+  const { directory, apiListen, agentsListen, advertise, bcd, bcdUrl, bcdSha256, templates } = flags;
   const log = openLog('railhead-central', flags.logLevel);
   const central = await startCentral({
     directory,
@@ -66,6 +72,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
     agents: agentsListen,
     names: certificateNames(flags),
     ...(advertise !== undefined && { advertise }),
+    ...(bcd !== undefined && { executable: bcd }),
     userData: {
       ...(bcdUrl !== undefined && { bcdUrl }),
       ...(bcdSha256 !== undefined && { bcdSha256 }),

@@ -17,6 +17,8 @@ import { ReportEnvelope } from './reportSchema.ts';
 
 /** Reports carry whole inventories and joins. */
 const bodyLimit = 8 * 1024 * 1024;
+/** How long a client may take to send its request, in milliseconds. */
+const requestTimeout = 30_000;
 const certificateValidMs = 90 * 24 * 3_600_000;
 /** The server's certificate is made anew at every start and well before it ends. */
 const certificateRenewalMs = 24 * 3_600_000;
@@ -34,6 +36,7 @@ export async function openAgentsServer(
   const server = fastify({
     https: tls,
     bodyLimit,
+    requestTimeout,
     forceCloseConnections: true,
   }) as unknown as FastifyInstance;
   answerErrors(server, context.log);

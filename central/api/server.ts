@@ -7,7 +7,11 @@ import { answerErrors } from './answers.ts';
 import { beginAudit, endAudit } from './audit.ts';
 import { fleet, isGranted } from './grants.ts';
 import type { ApiContext, Group, Method } from './method.ts';
+import { type PublishedFile, publishRoute } from './publishedFile.ts';
 import { authenticate, type Caller } from './tokens.ts';
+
+/** How long a client may take to send its request, in milliseconds. */
+const requestTimeout = 30_000;
 
 /** Certificate and key (PEM) of an API that speaks TLS itself. */
 export interface ApiTls {
@@ -15,14 +19,20 @@ export interface ApiTls {
   cert: string;
 }
 
+export interface ApiServerParts {
+  tls?: ApiTls | undefined;
+  /** The `bcd` that deployed OSes download. */
+  executable?: PublishedFile | undefined;
+}
+
 /** The operators' door: one route per method of `groups`, everything else denied. `stop` ends long polls. */
 export async function openApiServer(
   context: ApiContext,
   groups: Readonly<Record<string, Group>>,
-  tls: ApiTls | undefined,
+  { tls, executable }: ApiServerParts,
   stop: AbortSignal,
 ): Promise<FastifyInstance> {
-  const options = { bodyLimit: 1024 * 1024, forceCloseConnections: true } as const;
+  const options = { bodyLimit: 1024 * 1024, requestTimeout, forceCloseConnections: true } as const;
   const server = (
     tls === undefined ? fastify(options) : fastify({ ...options, https: tls })
   ) as FastifyInstance;
@@ -39,6 +49,7 @@ export async function openApiServer(
       for (const [name, method] of Object.entries(methods))
         addRoute(context, scope, group, name, method, stop);
   });
+  if (executable !== undefined) publishRoute(server, executable);
   server.get('/openapi.json', { schema: { hide: true } }, () => server.swagger());
   return server;
 }

@@ -5,10 +5,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { writeDurably } from '#base/durableFile.ts';
-import { isENOENT } from '#base/errors.ts';
+import { syncDirectory, writeDurably } from '#base/durableFile.ts';
+import { isEEXIST, isENOENT } from '#base/errors.ts';
 import type { OkpJwk } from '#contract/join.ts';
 import { type Authority, newAuthority, openAuthority } from './authority.ts';
 
@@ -49,9 +49,22 @@ async function keptFile(file: string, make: () => string | Promise<string>): Pro
   } catch (error) {
     if (!isENOENT(error)) throw error;
   }
-  const content = await make();
-  await writeDurably(file, content, 0o600);
-  return content;
+  await placeOnce(file, await make());
+  return readFile(file, 'utf8');
+}
+
+/** Of two processes that start on a new directory, the first to link its key wins, and both use that one. */
+async function placeOnce(file: string, content: string): Promise<void> {
+  const candidate = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeDurably(candidate, content, 0o600);
+  try {
+    await link(candidate, file);
+  } catch (error) {
+    if (!isEEXIST(error)) throw error;
+  } finally {
+    await rm(candidate);
+  }
+  await syncDirectory(path.dirname(file));
 }
 
 function newSigningKey(): string {

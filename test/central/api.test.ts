@@ -1,3 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeToken } from '#central/api/tokens.ts';
@@ -14,10 +18,17 @@ import {
 
 let centre: TestCentre;
 
+const executable = path.join(os.tmpdir(), `railhead-published-${process.pid}`);
+const bytes = randomBytes(300_000);
+
 beforeAll(async () => {
-  centre = await startTestCentre();
+  await writeFile(executable, bytes);
+  centre = await startTestCentre({ executable });
 });
-afterAll(() => centre.close());
+afterAll(async () => {
+  await centre.close();
+  await rm(executable);
+});
 
 const list = { tenantId: 'acme' };
 
@@ -194,4 +205,15 @@ test.each([
   });
   const machine = { tenantId: 'acme', siteId: site.siteId, macs: ['52:54:00:00:00:b1'], ...change };
   expect(await centre.call('metal.enroll', machine)).toMatchObject({ status, error: { details: { path } } });
+});
+
+test('the published executable is what was hashed at the start, whatever has its name now', async () => {
+  await writeFile(`${executable}.new`, 'another');
+  await rename(`${executable}.new`, executable);
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const download = () =>
+    fetch(`${centre.central.apiUrl}/bcd/${digest}`).then((answer) => answer.arrayBuffer());
+  const copies = await Promise.all([download(), download()]);
+  expect(copies.map((copy) => Buffer.from(copy).equals(bytes))).toEqual([true, true]);
+  expect((await fetch(`${centre.central.apiUrl}/bcd/${'0'.repeat(64)}`)).status).toBe(404);
 });
