@@ -22,6 +22,9 @@ export interface RunnerParts {
   runStep(operation: VerifiedOperation, context: StepContext): Promise<StepOutcome>;
 }
 
+/** A step gives up so long before its operation ends that the reason still arrives. */
+const timeToTellMs = 5000;
+
 const idlePause = { firstMs: 250, maxMs: 5000 };
 
 type Relayed = { operationId: string; jws: string };
@@ -128,7 +131,8 @@ function contextOf(
   signal: AbortSignal,
 ): StepContext {
   const { nodeId, imagesUrl } = session.joined;
-  const { operationId, expiresAt: deadline } = operation;
+  const { operationId, expiresAt } = operation;
+  const deadline = expiresAt - timeToTellMs;
   return { operationId, nodeId, imagesUrl, ca: trust.ca, deadline, progress, say, signal };
 }
 

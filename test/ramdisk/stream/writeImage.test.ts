@@ -164,6 +164,16 @@ describe.each(kinds)('a %s', (kind) => {
   });
 });
 
+test.runIf(mayUseLoopDevices)('a disk with sectors of 4096 bytes takes an image made for them', async () => {
+  const made = await makeDisk('loop', { sizeBytes: 8 * MiB, sectorSize: 4096 });
+  execFileSync('sgdisk', ['-n', '1:256:0', made.path], { stdio: 'pipe' });
+  const served = await made.content();
+  const disk = await makeDisk('loop', { sizeBytes: 20 * MiB, sectorSize: 4096, fill: 0xff });
+  await write({ served, disk });
+  const verdict = execFileSync('sgdisk', ['-v', disk.path], { encoding: 'utf8', stdio: 'pipe' });
+  expect(verdict).toContain('No problems found');
+});
+
 /** Whether this machine's kernel was built to read GPT at all. */
 const readsGpt = mayUseLoopDevices && (await kernelReadsGpt(path.join(directory, 'image')));
 
