@@ -10,7 +10,7 @@ export interface TransferLimits {
 export interface Agreement {
   blockSize: number;
   windowSize: number;
-  /** The client's own wish for the time between retransmissions. */
+  /** The longest wait before a retransmission that the client wishes. */
   timeoutMs?: number;
   /** What to acknowledge, in the order asked; empty when nothing was asked for or known. */
   accepted: Map<string, string>;

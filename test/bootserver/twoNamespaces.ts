@@ -56,7 +56,7 @@ async function lose(namespace: string, percent: number): Promise<void> {
   const rules = ['input', 'output'].map(
     (hook) => `chain ${hook} { type filter hook ${hook} priority 0; ${drop}; }`,
   );
-  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss { ${rules.join('\n')} }\n` });
+  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\n${rules.join('\n')}\n}\n` });
 }
 
 async function removeStale(): Promise<void> {

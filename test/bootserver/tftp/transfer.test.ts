@@ -1,4 +1,4 @@
-import { array, assert, integer, property } from 'fast-check';
+import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { negotiate } from '#bootserver/tftp/negotiate.ts';
 import { type Step, Transfer } from '#bootserver/tftp/transfer.ts';
@@ -61,7 +61,7 @@ describe('in lock-step', () => {
       step = transfer.timedOut();
     }
     expect(step.outcome).toBe('abandoned');
-    expect(waits).toEqual([1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000, 4000]);
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 8000, 8000]);
   });
 
   test('a client that leaves without acknowledging the last block has it all the same', () => {
@@ -91,11 +91,13 @@ describe('with options', () => {
     expect(words(transfer.requestedAgain())).toEqual([]);
   });
 
-  test('the client’s time-out is kept to', () => {
-    const transfer = transferOf(content(100), { timeout: '3' });
+  test('the client’s time-out bounds the waits, and does not lengthen them', () => {
+    const transfer = transferOf(content(100), { timeout: '1' });
     transfer.start(0);
+    expect(transfer.timeoutMs).toBe(500);
     transfer.timedOut();
-    expect(transfer.timeoutMs).toBe(3000);
+    transfer.timedOut();
+    expect(transfer.timeoutMs).toBe(1000);
   });
 });
 
@@ -130,12 +132,12 @@ describe('with a window', () => {
   });
 });
 
-test('waits follow the round trip, between 100 ms and 4 s', () => {
+test('waits follow the round trip, between 20 ms and 8 s', () => {
   const transfer = transferOf(content(5000));
   transfer.start(0);
   expect(transfer.timeoutMs).toBe(500);
   transfer.acknowledged(1, 2);
-  expect(transfer.timeoutMs).toBe(100);
+  expect(transfer.timeoutMs).toBe(20);
   transfer.acknowledged(2, 502);
   expect(transfer.timeoutMs).toBeCloseTo(4 * (0.8 * 2 + 0.2 * 500));
 });
@@ -148,26 +150,25 @@ test('a file of more than 65,536 blocks arrives whole', () => {
 test('whatever is lost on the way, what arrives is the file', () => {
   assert(
     property(
-      array(integer({ min: 0, max: 9 }), { minLength: 200, maxLength: 200 }),
+      integer(),
       integer({ min: 1, max: 20 }),
       integer({ min: 0, max: 3000 }),
-      (dice, windowsize, size) => {
-        const isLost = lossOf(dice);
+      (seed, window, size) => {
         const bytes = content(size);
-        expect(download(bytes, { blksize: '64', windowsize: String(windowsize) }, isLost)).toEqual(bytes);
+        const options = { blksize: '64', windowsize: String(window) };
+        expect(download(bytes, options, lossOf(seed))).toEqual(bytes);
       },
     ),
   );
 });
 
-/** Three in ten, but never so many in a row that a client counts as gone. */
-function lossOf(dice: number[]): () => boolean {
+/** One in seven is lost, by a linear congruential generator; the first exchange is spared, so that nobody gives up before it. */
+function lossOf(seed: number): () => boolean {
+  let state = seed >>> 0;
   let turn = 0;
-  let streak = 0;
   return () => {
-    const isLost = dice[turn++ % dice.length]! < 3 && streak < 3;
-    streak = isLost ? streak + 1 : 0;
-    return isLost;
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return turn++ > 3 && state % 7000 < 1000;
   };
 }
 
