@@ -5,14 +5,9 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from './command.ts';
 import { Apt, type Architecture } from './debian/apt.ts';
+import { closureOf } from './debian/closure.ts';
 import { hostSuite } from './debian/mirror.ts';
-import {
-  debFileName,
-  dependencyMatching,
-  type PackageRecord,
-  parseRecords,
-  parseSimulation,
-} from './debian/packages.ts';
+import { debFileName, dependencyMatching, type PackageRecord, parseRecords } from './debian/packages.ts';
 
 export interface DebianOptions {
   /** Where index and packages are kept, e.g. `.cache/debian`; each suite and architecture has a folder of its own. */
@@ -97,7 +92,7 @@ async function openApt(options: DebianOptions): Promise<Apt> {
 }
 
 async function downloadOnce(apt: Apt, options: DownloadOptions): Promise<DebianPackage[]> {
-  const wanted = options.withDependencies ? await closure(apt, options.packages) : options.packages;
+  const wanted = options.withDependencies ? await closureOf(apt, options.packages) : options.packages;
   const found = await recordsOf(apt, wanted);
   const packages = found
     .map((record) => ({ record, file: path.join(apt.settings.directory, 'debs', debFileName(record)) }))
@@ -112,10 +107,6 @@ async function downloadOnce(apt: Apt, options: DownloadOptions): Promise<DebianP
     sha256,
     file,
   }));
-}
-
-async function closure(apt: Apt, packages: readonly string[]): Promise<string[]> {
-  return parseSimulation(await apt.get(['install', '--simulate', '--yes', ...packages]));
 }
 
 async function recordsOf(apt: Apt, packages: readonly string[]): Promise<PackageRecord[]> {
