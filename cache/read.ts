@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
+import { sendRange } from './send.ts';
 
 const readSize = 256 * 1024;
 
@@ -8,6 +9,8 @@ export interface Held {
   readonly sizeBytes: number;
   /** The bytes from `start` up to, not including, `endExclusive`. */
   stream(start: number, endExclusive: number): Readable;
+  /** The same bytes into `target`, which is not ended: in constant memory and faster than a stream. @throws when `target` closes before the end */
+  sendTo(target: Writable, start: number, endExclusive: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,6 +41,7 @@ export function heldOf(handle: FileHandle, sizeBytes: number, onClose: () => voi
     sizeBytes,
     stream: (start, endExclusive) =>
       Readable.from(readRange(handle, start, endExclusive), { objectMode: false }),
+    sendTo: (target, start, endExclusive) => sendRange(handle, target, start, endExclusive),
     close: () => {
       closing ??= close();
       return closing;
