@@ -7,7 +7,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { listenFds } from '#agent/site/listenFds.ts';
 import { socketUnits, writeUnits } from '#agent/site/socketUnits.ts';
-import { freePorts, setUpBench } from './site/bench/bench.ts';
+import { setUpBench } from './site/bench/bench.ts';
+import { configureSite, freePorts } from './site/bench/loopbackSite.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const launcher = path.join(root, 'bin/bcd');
@@ -26,7 +27,7 @@ test('descriptors are known by their names, and only to the process that they ar
 });
 
 test('DHCP is bound to the interface by its name, TFTP to the address', async () => {
-  const { config } = await setUpBench();
+  const { config } = await configureSite();
   const [dhcp, tftp] = socketUnits(config);
   expect(dhcp?.text).toContain(`ListenDatagram=0.0.0.0:${config.boot.dhcpPort}\nBindToDevice=lo\n`);
   expect(tftp?.text).toContain(`ListenDatagram=127.0.0.1:${config.boot.tftpPort}\n`);
@@ -35,7 +36,7 @@ test('DHCP is bound to the interface by its name, TFTP to the address', async ()
 test.skipIf(!has('systemd-analyze'))('systemd finds nothing to say about the units', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-units-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const { config } = await setUpBench();
+  const { config } = await configureSite();
   await writeUnits(directory, socketUnits(config));
   const service = await readFile(path.join(root, 'systemd/bcd-site.service'), 'utf8');
   await writeFile(path.join(directory, 'bcd-site.service'), service.replace('/usr/bin/bcd', launcher));

@@ -1,23 +1,21 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { selfSignedIdentity } from '../../fakes/certificates.ts';
-import { FakeBmc, type Fault, serveBmc, user } from '../../fakes/fakeBmc.ts';
-import { plainSystem } from '../../redfish/bmcBench.ts';
-import { mac, nodeId, setUpBench, siteId } from './bench/bench.ts';
+import { expect, test, vi } from 'vitest';
+import type { FakeBmc, Fault } from '../../fakes/fakeBmc.ts';
+import { bootEntry, nodeId, setUpBench } from './bench/bench.ts';
+import { startSiteBmc } from './bench/loopbackSite.ts';
 import { type SiteProcess, spawnSite } from './bench/siteProcess.ts';
 
-/** A site as a real process, whose node has a BMC. */
+// Each test starts two or three processes, on a host that may be busy with virtual machines.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** A site whose node has a BMC. */
 async function setUp() {
-  const fake = new FakeBmc(plainSystem);
-  const running = await serveBmc(fake, await selfSignedIdentity());
-  onTestFinished(() => running.close());
-  const bmc = { driver: 'redfish', address: running.address, credentialRef: 'secret://bmc/one' } as const;
-  const bench = await setUpBench({ bmc });
-  const secret = path.join(bench.directory, 'secrets', 'bmc', 'one');
-  await mkdir(path.dirname(secret), { recursive: true });
-  await writeFile(secret, `${user.username}:${user.password}\n`);
-  return { bench, fake };
+  const bmcs: FakeBmc[] = [];
+  const bench = await setUpBench(async (site) => {
+    const { fake, binding } = await startSiteBmc(site);
+    bmcs.push(fake);
+    return { bmc: binding };
+  });
+  return { bench, fake: bmcs[0] as FakeBmc };
 }
 
 /** Kills the agent at the first request that `when` picks, before or after the BMC has carried it out. */
@@ -109,9 +107,7 @@ test('a boot entry and its removal: killed as soon as they are asked for, they h
   const { bench } = await setUp();
   const { centre } = bench;
   const site = await spawnSite(bench.configFile);
-  const ramdisk = { ref: bench.ramdisk.ref, digests: { x86_64: bench.ramdisk.digest } };
-  const entry = await centre.signEntry({ siteId, nodeId, macs: [mac], ramdisk });
-  const prepare = await centre.order('boot.prepareRamdisk', nodeId, { entry });
+  const prepare = await centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   site.kill();
   await site.ended;
   const second = await spawnSite(bench.configFile);

@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DeployImage } from '#contract/operations.ts';
-import { type Bench, mac, nodeId, prepared, setUpBench } from './bench/bench.ts';
+import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from './bench/bench.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
-
-const deployInput: DeployImage = {
-  ref: 'demo@1',
-  digest: '0'.repeat(64),
-  format: 'raw',
-  compression: 'none',
-  sources: [],
-};
 
 const told = ({ centre }: Bench, operationId: string) =>
   centre.results.filter((result) => result.operationId === operationId);
@@ -21,7 +12,7 @@ test('with the centre down a machine boots, joins and finishes its work; the res
   await centre.until(() => centre.polls.some((poll) => poll.taken.includes(operationId)));
   await centre.down();
 
-  const machine = newMachine(bench);
+  const machine = await newMachine(bench);
   const { session } = await machine.join(tokenIn(await fetchScript(bench, mac)), mac);
   expect((await machine.poll(session)).operations).toHaveLength(1);
   const image = await fetch(`${bench.httpUrl}/images/sha256/${bench.ramdisk.digest}`);
@@ -52,7 +43,7 @@ test('reports that the centre does not take are kept and told once it does', asy
 test('a site that starts again keeps entries, sessions and results, and tells what is queued before it polls', async () => {
   const bench = await prepared(await setUpBench());
   const { centre } = bench;
-  const machine = newMachine(bench);
+  const machine = await newMachine(bench);
   const { session } = await machine.join(tokenIn(await fetchScript(bench, mac)), mac);
   const operationId = await centre.order('deploy.image', nodeId, deployInput);
   await machine.poll(session);

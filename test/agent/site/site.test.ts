@@ -1,29 +1,12 @@
 import { expect, test } from 'vitest';
-import type { DeployImage } from '#contract/operations.ts';
-import { type Bench, mac, nodeId, setUpBench, siteId } from './bench/bench.ts';
+import { bootEntry, deployInput, mac, nodeId, setUpBench, siteId } from './bench/bench.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
-
-const entryFor = (bench: Bench) =>
-  bench.centre.signEntry({
-    siteId,
-    nodeId,
-    macs: [mac],
-    ramdisk: { ref: bench.ramdisk.ref, digests: { x86_64: bench.ramdisk.digest } },
-  });
-
-const deployInput: DeployImage = {
-  ref: 'demo@1',
-  digest: '0'.repeat(64),
-  format: 'raw',
-  compression: 'none',
-  sources: [],
-};
 
 test('a machine is prepared, boots, joins, works and is cleaned up', async () => {
   const bench = await setUpBench();
   const { centre } = bench;
   await bench.start();
-  const prepare = await centre.order('boot.prepareRamdisk', nodeId, { entry: await entryFor(bench) });
+  const prepare = await centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   expect(await centre.result(prepare)).toMatchObject({ outcome: 'succeeded', result: { macs: [mac] } });
 
   const script = await fetchScript(bench, mac);
@@ -31,7 +14,7 @@ test('a machine is prepared, boots, joins, works and is cleaned up', async () =>
   expect(await (await fetch(`${bench.httpUrl}/images/sha256/${bench.ramdisk.digest}`)).text()).toBe(
     'the bytes of a ramdisk',
   );
-  const machine = newMachine(bench);
+  const machine = await newMachine(bench);
   const joined = await machine.join(tokenIn(script), mac);
   expect(joined).toMatchObject({ siteId, nodeId, imagesUrl: `${bench.httpUrl}/images` });
   await centre.until(() =>

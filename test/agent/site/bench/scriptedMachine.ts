@@ -1,12 +1,13 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import { readIdentity } from '#agent/join/identity.ts';
 import { signDocument } from '#base/jws.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import type { MachinePollAnswer } from '#contract/agentWire.ts';
 import type { RamdiskJoin, RamdiskJoinAnswer } from '#contract/join.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import { connectSite, type SiteClient } from '#ramdisk/site/client.ts';
-import type { Bench } from './bench.ts';
+import type { LoopbackSite } from './loopbackSite.ts';
 
 export interface MachineKeys {
   signing: KeyObject;
@@ -21,8 +22,8 @@ export function newMachineKeys(): MachineKeys {
 }
 
 /** What iPXE gets for a machine. */
-export async function fetchScript(bench: Bench, mac: string, more = ''): Promise<string> {
-  const answer = await fetch(`${bench.httpUrl}/ipxe?mac=${mac}&buildarch=x86_64&platform=efi${more}`);
+export async function fetchScript(site: LoopbackSite, mac: string, more = ''): Promise<string> {
+  const answer = await fetch(`${site.httpUrl}/ipxe?mac=${mac}&buildarch=x86_64&platform=efi${more}`);
   return answer.text();
 }
 
@@ -42,8 +43,10 @@ export interface ScriptedMachine {
   report(session: string, result: Omit<OperationResult, 'finishedAt' | 'jws'>): Promise<void>;
 }
 
-export function newMachine(bench: Bench, keys = newMachineKeys()): ScriptedMachine {
-  const client = connectSite(bench.machineUrl, bench.centre.authority.certificate);
+/** A machine that trusts the CA of the site's identity. */
+export async function newMachine(site: LoopbackSite, keys = newMachineKeys()): Promise<ScriptedMachine> {
+  const { ca } = await readIdentity(site.stateDirectory, 'site');
+  const client = connectSite(site.machineUrl, ca);
   onTestFinished(() => client.close());
   const message = async (token: string, mac: string, bootId = 'boot-1'): Promise<RamdiskJoin> => {
     const claim = {

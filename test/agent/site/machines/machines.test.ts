@@ -1,17 +1,8 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { DeployImage } from '#contract/operations.ts';
-import { type Bench, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
+import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
 import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
-
-const deployInput: DeployImage = {
-  ref: 'demo@1',
-  digest: '0'.repeat(64),
-  format: 'raw',
-  compression: 'none',
-  sources: [],
-};
 
 const refused = (promise: Promise<unknown>) =>
   promise.then(
@@ -23,7 +14,7 @@ const refused = (promise: Promise<unknown>) =>
 async function joinedMachine() {
   const bench = await prepared(await setUpBench());
   const token = tokenIn(await fetchScript(bench, mac));
-  const machine = newMachine(bench);
+  const machine = await newMachine(bench);
   const { session } = await machine.join(token, mac);
   return { bench, token, machine, session };
 }
@@ -37,7 +28,7 @@ const ids = (answer: Awaited<ReturnType<ScriptedMachine['poll']>>) =>
 
 test('a second claimant of a boot token is refused, so is the first from then on, and an alarm is raised', async () => {
   const { bench, token, machine, session } = await joinedMachine();
-  const second = await refused(newMachine(bench).join(token, mac));
+  const second = await refused((await newMachine(bench)).join(token, mac));
   expect(second).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'contested' } });
   expect(await refused(machine.poll(session, [], 0))).toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(await refused(machine.join(token, mac))).toMatchObject({ code: 'FORBIDDEN' });
@@ -46,8 +37,8 @@ test('a second claimant of a boot token is refused, so is the first from then on
 
 test('the next boot of a contested machine starts afresh', async () => {
   const { bench, token } = await joinedMachine();
-  await refused(newMachine(bench).join(token, mac));
-  const next = await newMachine(bench).join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
+  await refused((await newMachine(bench)).join(token, mac));
+  const next = await (await newMachine(bench)).join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
   expect(next.nodeId).toBe(nodeId);
 });
 
@@ -55,7 +46,7 @@ test('the same agent, started again, gets a new session and its operations again
   const { bench, token, machine, session } = await joinedMachine();
   const operationId = await deploy(bench);
   expect(ids(await machine.poll(session))).toEqual([operationId]);
-  const again = await newMachine(bench, machine.keys).join(token, mac);
+  const again = await (await newMachine(bench, machine.keys)).join(token, mac);
   expect(await refused(machine.poll(session, [], 0))).toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(ids(await machine.poll(again.session))).toEqual([operationId]);
 });
@@ -64,7 +55,7 @@ test('what a machine had begun before it restarted ends as unknown', async () =>
   const { bench, machine, session } = await joinedMachine();
   const operationId = await deploy(bench);
   await machine.poll(session);
-  const rebooted = newMachine(bench);
+  const rebooted = await newMachine(bench);
   await rebooted.join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
   expect(await bench.centre.result(operationId)).toMatchObject({
     outcome: 'unknown',
@@ -76,7 +67,7 @@ test('what a machine had not begun waits for it over a restart', async () => {
   const { bench } = await joinedMachine();
   const operationId = await deploy(bench);
   await bench.centre.until(() => bench.centre.polls.some((poll) => poll.taken.includes(operationId)));
-  const rebooted = newMachine(bench);
+  const rebooted = await newMachine(bench);
   const { session } = await rebooted.join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
   expect(ids(await rebooted.poll(session))).toEqual([operationId]);
 });
@@ -85,7 +76,7 @@ test('the newest boot token replaces the older', async () => {
   const bench = await prepared(await setUpBench());
   const older = tokenIn(await fetchScript(bench, mac));
   const newer = tokenIn(await fetchScript(bench, mac));
-  const machine = newMachine(bench);
+  const machine = await newMachine(bench);
   expect(await refused(machine.join(older, mac))).toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(await machine.join(newer, mac)).toMatchObject({ nodeId });
 });
@@ -93,16 +84,16 @@ test('the newest boot token replaces the older', async () => {
 test('a boot token is for one interface', async () => {
   const bench = await prepared(await setUpBench());
   const token = tokenIn(await fetchScript(bench, mac));
-  const other = await refused(newMachine(bench).join(token, '02:00:00:00:00:02'));
+  const other = await refused((await newMachine(bench)).join(token, '02:00:00:00:00:02'));
   expect(other).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-mac' } });
 });
 
 test('a join whose proof is by another key is refused', async () => {
   const bench = await prepared(await setUpBench());
   const token = tokenIn(await fetchScript(bench, mac));
-  const [honest, forger] = [newMachine(bench), newMachine(bench)];
+  const [honest, forger] = [await newMachine(bench), await newMachine(bench)];
   const keys = { signing: forger.keys.signing, sealing: honest.keys.sealing };
-  const message = await newMachine(bench, keys).message(token, mac);
+  const message = await (await newMachine(bench, keys)).message(token, mac);
   const stolen = { ...message, signingKey: (await honest.message(token, mac)).signingKey };
   expect(await refused(honest.client.post('/v1/join', stolen))).toMatchObject({
     code: 'UNAUTHENTICATED',
@@ -138,7 +129,7 @@ test('a result that is not signed by the machine is refused and not journaled', 
   const { bench, machine, session } = await joinedMachine();
   const operationId = await deploy(bench);
   await machine.poll(session);
-  const forger = newMachine(bench);
+  const forger = await newMachine(bench);
   const result = { operationId, outcome: 'succeeded', result: {} } as const;
   expect(await refused(forger.report(session, result))).toMatchObject({ code: 'FORBIDDEN' });
   await machine.report(session, { ...result, result: { device: '/dev/sda' } });
@@ -171,7 +162,7 @@ test('progress goes up, the newest of each operation', async () => {
 
 test('a machine without a command line gets its token only at the address that it leased', async () => {
   const bench = await prepared(await setUpBench());
-  const machine = newMachine(bench);
+  const machine = await newMachine(bench);
   const ask = () => machine.client.post('/v1/token', { mac });
   expect(await refused(ask())).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-address' } });
   const database = new Database(path.join(bench.directory, 'state', 'state.db'));
@@ -183,7 +174,7 @@ test('a machine without a command line gets its token only at the address that i
 
 test('a machine without an entry gets no token, and what is not in the route table is not found', async () => {
   const bench = await prepared(await setUpBench());
-  const { client } = newMachine(bench);
+  const { client } = await newMachine(bench);
   expect(await refused(client.post('/v1/token', { mac: '02:00:00:00:00:09' }))).toMatchObject({
     code: 'NOT_FOUND',
   });
