@@ -1,3 +1,5 @@
+import type { Workflow } from '../line/deployment.ts';
+
 /** What the demo shows of one machine while its workflow runs. */
 export interface MachineProgress {
   name: string;
@@ -10,6 +12,25 @@ export interface MachineProgress {
   doneBytes?: number;
   totalBytes?: number;
   seconds: number;
+}
+
+/** What a workflow's state says about its machine. */
+export function workflowProgress(
+  name: string,
+  { state, steps }: Workflow,
+  elapsedMs: number,
+): MachineProgress {
+  const running = steps.find((step) => step.state === 'running');
+  const { phase, doneBytes, totalBytes } = running?.progress ?? {};
+  return {
+    name,
+    phase: running === undefined ? state : [running.use, phase].filter(Boolean).join(': '),
+    stepsDone: steps.filter((step) => step.finishedAt !== undefined).length,
+    steps: steps.length,
+    ...(doneBytes === undefined ? {} : { doneBytes }),
+    ...(totalBytes === undefined ? {} : { totalBytes }),
+    seconds: elapsedMs / 1000,
+  };
 }
 
 const barWidth = 30;

@@ -1,7 +1,7 @@
 import type { DiskHints } from '#contract/steps.ts';
 import { allEvents, deploy, followWorkflow, type Workflow } from '#rack/line/deployment.ts';
 import type { Line } from '#rack/line/line.ts';
-import { osAnswer, osLine } from './observe.ts';
+import { askOs, waitForOs } from '#rack/line/runningOs.ts';
 import type { Report } from './report.ts';
 import { osRef } from './withLine.ts';
 
@@ -49,11 +49,11 @@ export async function checkDeployed(
   const { digest, diskBytes } = workflow.steps.find(({ use }) => use === 'deploy.deploy')?.result ?? {};
   report.check('the digest written is the catalog’s', digest === line.artifacts.os.sha256, digest);
   report.check('all bytes of the disk were written', diskBytes === line.artifacts.os.diskBytes, diskBytes);
-  const os = await osLine(line, machine, { timeoutMs: 60_000, signal });
+  const os = await waitForOs(line, machine, { timeoutMs: 60_000, signal });
   report.check('the OS says which image it is', os.image === osRef, os.image);
   const hostname = line.nodes.get(machine)?.replace('_', '-');
   report.check('the OS has the hostname of its user data', os.hostname === hostname, os.hostname);
-  const answer = await osAnswer(os.address);
+  const answer = await askOs(os.address);
   report.check('the OS answers HTTP', answer.includes(osRef) && answer.includes(os.hostname), answer);
 }
 

@@ -1,8 +1,9 @@
 import { tenantId } from '#rack/line/catalog.ts';
+import { waitForOs } from '#rack/line/runningOs.ts';
 import { readDisk } from '#rack/rack.ts';
 import { checkDeployed, deployToEnd } from '../deploys.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
-import { isUntouched, osLine } from '../observe.ts';
+import { isUntouched } from '../observe.ts';
 import { withLine } from '../withLine.ts';
 
 export const secondDisk: EndToEndCase = {
@@ -19,9 +20,9 @@ export const secondDisk: EndToEndCase = {
       report.check('disk 3 is untouched', await isUntouched(readDisk(line.rack.machine('m1'), 2)));
 
       report.phase('power cycle');
-      const { end } = await osLine(line, 'm1', { timeoutMs: 10_000, signal: options.signal });
+      const { end } = await waitForOs(line, 'm1', { timeoutMs: 10_000, signal: options.signal });
       await line.api.call('metal', 'power', { tenantId, nodeId: line.nodes.get('m1'), action: 'cycle' });
-      const again = await osLine(line, 'm1', { timeoutMs: 120_000, signal: options.signal, from: end });
+      const again = await waitForOs(line, 'm1', { timeoutMs: 120_000, signal: options.signal, from: end });
       report.check(
         'it boots again by itself',
         again.hostname === line.nodes.get('m1')?.replace('_', '-'),
