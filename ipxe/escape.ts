@@ -1,10 +1,10 @@
 /**
  * Text that may stand in an iPXE script as one word. A script is lines of words: what a client or a file name brought in
  * must not be able to end its word, expand a setting or begin a line.
- * @throws RangeError for anything but letters, digits and a few harmless marks
+ * @throws RangeError for anything but a letter or digit, followed by such and a few harmless marks
  */
 export function scriptWord(text: string): string {
-  if (!/^[A-Za-z0-9._:/=,@%+~?&[\]-]+$/.test(text))
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:/=,@%+~?&[\]-]*$/.test(text))
     throw new RangeError(`not a word of an iPXE script: ${JSON.stringify(text)}`);
   return text;
 }

@@ -1,0 +1,298 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { silentLog } from '#base/log.ts';
+import { type BootServer, type BootServerOptions, startBootServer } from '#bootserver/bootServer.ts';
+import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
+import { RailheadError } from '#contract/errors.ts';
+import type { CachedImage } from '#contract/images.ts';
+import { ask, digest, image, OneImage, oneConnection } from './http/samples.ts';
+
+const images = new OneImage();
+const events: BootEvent[] = [];
+let decision: BootDecision;
+let asked: MachineFacts[];
+let directory: string;
+let options: BootServerOptions;
+let server: BootServer;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'boot-'));
+  await writeFile(path.join(directory, 'ipxe-amd64.efi'), 'loader');
+  await writeFile(path.join(directory, 'manifest.json'), '{}');
+  options = {
+    interface: { name: 'lo', address: '127.0.0.1', prefixLength: 8, leaseSeconds: 600 },
+    reservations: () => undefined,
+    isReserved: () => false,
+    decide: (machine) => {
+      asked.push(machine);
+      return decision;
+    },
+    images,
+    ipxeDirectory: directory,
+    machineUrl: 'https://127.0.0.1:8443',
+    database: new Database(':memory:'),
+    timeline: (event) => events.push(event),
+    log: silentLog(),
+    httpPort: 0,
+    dhcpPort: 0,
+    tftpPort: 0,
+  };
+  server = await startBootServer(options);
+});
+
+afterAll(async () => {
+  await server.close();
+  await rm(directory, { recursive: true });
+});
+
+beforeEach(() => {
+  decision = { kind: 'disk' };
+  asked = [];
+  events.length = 0;
+  images.state = () => undefined;
+});
+
+const get = (target: string, more: Parameters<typeof ask>[2] = {}) => ask(server.httpUrl, target, more);
+const imagePath = `/images/sha256/${digest}`;
+const query =
+  'mac=52:54:00:77:00:41&uuid=11223344-5566-7788-99AA-bbccddeeff00&serial=S%20N1&platform=efi&buildarch=x86_64';
+
+describe('scripts', () => {
+  test('the first one names this server', async () => {
+    const { status, headers, body } = await get('/boot.ipxe');
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+      'no-store',
+    ]);
+    expect(body.toString()).toContain(`chain --replace --autofree ${server.httpUrl}/ipxe?mac=`);
+  });
+
+  test('a machine is described to whoever decides', async () => {
+    await get(`/ipxe?${query}`);
+    expect(asked).toEqual([
+      {
+        mac: '52:54:00:77:00:41',
+        uuid: '11223344-5566-7788-99aa-bbccddeeff00',
+        serial: 'S N1',
+        architecture: 'x86_64',
+        firmware: 'uefi',
+        address: '127.0.0.1',
+        bootId: expect.stringMatching(/^boot_/),
+      },
+    ]);
+  });
+
+  test('without an entry it boots its disk', async () => {
+    expect((await get(`/ipxe?${query}`)).body.toString()).toContain('sanboot --no-describe --drive 0x80');
+    expect(events).toMatchObject([{ mac: '52:54:00:77:00:41', type: 'boot.disk' }]);
+  });
+
+  test('with an entry it boots the ramdisk, which is told site, token and MAC', async () => {
+    decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: ['console=ttyS0'] };
+    const script = (await get(`/ipxe?${query}`)).body.toString();
+    expect(script).toContain(
+      `${server.httpUrl}${imagePath} console=ttyS0 railhead.site=https://127.0.0.1:8443 railhead.token=tok_1 railhead.mac=52:54:00:77:00:41 `,
+    );
+    expect(events).toMatchObject([{ type: 'boot.script', bootId: asked[0]?.bootId }]);
+  });
+
+  test('a BIOS machine gets kernel and initrd', async () => {
+    decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: [] };
+    const script = (await get('/ipxe?mac=52-54-00-77-00-41&platform=pcbios&buildarch=i386')).body.toString();
+    expect(script).toContain(`${imagePath}/sections/linux initrd=initrd`);
+    expect(asked[0]).toMatchObject({ firmware: 'bios', architecture: 'x86_64' });
+  });
+
+  test('a machine of an architecture without a ramdisk boots its disk, and nobody is asked', async () => {
+    const { body } = await get('/ipxe?mac=52:54:00:77:00:41&platform=efi&buildarch=riscv64');
+    expect(body.toString()).toContain('sanboot');
+    expect(asked).toEqual([]);
+  });
+
+  test.each(['', 'mac=', 'mac=zz', 'mac=52:54:00:77:00:41%0Ashell'])('%j names no machine', async (text) => {
+    const { status, body } = await get(`/ipxe?${text}`);
+    expect(status).toBe(400);
+    expect(JSON.parse(body.toString()).error).toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { path: 'mac' },
+    });
+  });
+
+  test('nothing that a client sends shows up in its script', async () => {
+    decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: [] };
+    const evil = encodeURIComponent('\nshell\n$' + '{x}');
+    const { body } = await get(
+      `/ipxe?mac=52:54:00:77:00:41&platform=efi&buildarch=x86_64&uuid=${evil}&serial=${evil}`,
+    );
+    expect(body.toString()).not.toContain('shell');
+  });
+
+  test('a token that could not stand in a script is a failure of ours', async () => {
+    decision = { kind: 'ramdisk', digest, token: 'a b', kernelArguments: [] };
+    expect((await get(`/ipxe?${query}`)).status).toBe(500);
+  });
+});
+
+describe('binaries', () => {
+  test.each(['/ipxe/ipxe-amd64.efi', '/ipxe//ipxe-amd64.efi', '//ipxe/ipxe-amd64.efi'])(
+    '%s is served',
+    async (target) => {
+      const { status, headers, body } = await get(target);
+      expect([status, headers['content-length'], body.toString()]).toEqual([200, '6', 'loader']);
+    },
+  );
+
+  test.each([
+    '/ipxe/manifest.json',
+    '/ipxe/nothing.efi',
+    '/ipxe/..%2fx',
+    '/',
+    '/%zz',
+    '/images',
+    '/images/sha256/00',
+  ])('%s is not', async (target) => {
+    expect((await get(target)).status).toBeGreaterThanOrEqual(400);
+  });
+});
+
+describe('images', () => {
+  const etag = `"sha256:${digest}"`;
+
+  test('a whole one, with a strong validator and its digest', async () => {
+    const { status, headers, body } = await get(imagePath);
+    expect(status).toBe(200);
+    expect(body).toEqual(image);
+    expect(headers).toMatchObject({
+      'content-length': '5000',
+      'accept-ranges': 'bytes',
+      etag,
+      'repr-digest': `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`,
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    expect(headers['transfer-encoding']).toBeUndefined();
+  });
+
+  test('HEAD tells the same without a byte', async () => {
+    const whole = await get(imagePath);
+    const head = await get(imagePath, { method: 'HEAD' });
+    expect(head.body.length).toBe(0);
+    expect({ ...head.headers, date: '' }).toEqual({ ...whole.headers, date: '' });
+  });
+
+  test('a range', async () => {
+    const { status, headers, body } = await get(imagePath, { headers: { range: 'bytes=100-199' } });
+    expect(status).toBe(206);
+    expect(headers['content-range']).toBe('bytes 100-199/5000');
+    expect(body).toEqual(image.subarray(100, 200));
+  });
+
+  test('a range past the end is refused with the size', async () => {
+    const { status, headers } = await get(imagePath, { headers: { range: 'bytes=5000-' } });
+    expect([status, headers['content-range']]).toEqual([416, 'bytes */5000']);
+  });
+
+  test('a range is honoured when If-Range names these bytes, and not when it names others', async () => {
+    const range = 'bytes=0-9';
+    expect((await get(imagePath, { headers: { range, 'if-range': etag } })).status).toBe(206);
+    expect((await get(imagePath, { headers: { range, 'if-range': '"other"' } })).status).toBe(200);
+  });
+
+  test('who has these bytes is told so', async () => {
+    expect((await get(imagePath, { headers: { 'if-none-match': `"x", ${etag}` } })).status).toBe(304);
+  });
+
+  test('sections of a unified image, with ranges of their own', async () => {
+    expect((await get(`${imagePath}/sections/linux`)).body).toEqual(image.subarray(1000, 3000));
+    expect((await get(`${imagePath}/sections/initrd`)).body).toEqual(image.subarray(3000, 3777));
+    const part = await get(`${imagePath}/sections/initrd`, { headers: { range: 'bytes=700-' } });
+    expect(part.body).toEqual(image.subarray(3700, 3777));
+    expect(part.headers['content-range']).toBe('bytes 700-776/777');
+  });
+
+  test('an unknown digest is not found', async () => {
+    const { status, body } = await get(`/images/sha256/${'00'.repeat(32)}`);
+    expect([status, JSON.parse(body.toString()).error.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  const other = 'cd'.repeat(32);
+  const cached = (more: Partial<CachedImage>): CachedImage => ({
+    digest: other,
+    ref: 'a@1',
+    state: 'ready',
+    ...more,
+  });
+
+  test('one that is being pulled is worth waiting for', async () => {
+    images.state = () => cached({ state: 'pulling', receivedBytes: 7 });
+    const { status, headers, body } = await get(`/images/sha256/${other}`);
+    expect([status, headers['retry-after']]).toEqual([503, '2']);
+    expect(JSON.parse(body.toString()).error).toMatchObject({
+      code: 'UNAVAILABLE',
+      details: { reason: 'pulling', receivedBytes: 7 },
+    });
+  });
+
+  test('one whose pull failed says why', async () => {
+    const error = {
+      code: 'CONFLICT',
+      message: 'other bytes',
+      details: { reason: 'digest-mismatch', expected: other, found: digest },
+    } as const;
+    images.state = () => cached({ state: 'failed', error });
+    const { status, body } = await get(`/images/sha256/${other}`);
+    expect(status).toBe(502);
+    expect(JSON.parse(body.toString()).error).toMatchObject({ code: 'DRIVER_ERROR', details: error.details });
+  });
+
+  test('nothing stays open', async () => {
+    await expect.poll(() => images.openImages).toBe(0);
+  });
+});
+
+test('one connection survives HEAD, GET and not found', async () => {
+  const agent = oneConnection();
+  const statuses: number[] = [];
+  const ports = new Set<unknown>();
+  agent.on('free', (socket: { localPort?: number }) => ports.add(socket.localPort));
+  for (const [method, target] of [
+    ['HEAD', imagePath],
+    ['GET', imagePath],
+    ['GET', '/missing'],
+    ['GET', imagePath],
+    ['HEAD', '/missing'],
+    ['GET', '/healthz'],
+  ] as const) {
+    statuses.push((await get(target, { method, agent })).status);
+  }
+  expect(statuses).toEqual([200, 200, 404, 200, 404, 200]);
+  expect(ports.size).toBe(1);
+  agent.destroy();
+});
+
+test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused', async (method) => {
+  expect((await get('/healthz', { method })).status).toBe(400);
+});
+
+describe('starting', () => {
+  test('without iPXE binaries the field and the remedy are named', async () => {
+    const start = startBootServer({ ...options, ipxeDirectory: path.join(directory, 'missing') });
+    await expect(start).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      details: { path: 'ipxeDirectory' },
+      message: expect.stringContaining('railhead ipxe refresh'),
+    });
+    await expect(start).rejects.toBeInstanceOf(RailheadError);
+  });
+
+  test('on an interface that is not there it fails and leaves nothing bound', async () => {
+    const port = Number(new URL(server.httpUrl).port) + 1;
+    const start = { ...options, httpPort: port, interface: { ...options.interface, name: 'nope0' } };
+    await expect(startBootServer(start)).rejects.toMatchObject({ code: 'ENODEV' });
+    const again = await startBootServer({ ...options, httpPort: port });
+    await again.close();
+  });
+});

@@ -1,0 +1,135 @@
+import { assert, property, string } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bootScript } from '#ipxe/bootScript.ts';
+import { diskScript } from '#ipxe/diskScript.ts';
+import { scriptWord, setting } from '#ipxe/escape.ts';
+import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
+
+const httpUrl = 'http://10.77.0.1:8080';
+const digest = 'ab'.repeat(32);
+
+test('the first script, whole', () => {
+  expect(bootScript(httpUrl, '10.77.0.1')).toBe(`#!ipxe
+set idx:int32 0
+:look
+iseq \${net\${idx}/dhcp-server} 10.77.0.1 && goto found ||
+inc idx
+iseq \${idx} 16 && goto any || goto look
+:found
+set boot-mac \${net\${idx}/mac}
+set boot-ip \${net\${idx}/ip}
+goto ask
+:any
+set boot-mac \${netX/mac}
+set boot-ip \${netX/ip}
+:ask
+echo railhead: \${boot-mac} at \${boot-ip} asks for its script
+set chain-tries:int32 0
+:chain
+chain --replace --autofree http://10.77.0.1:8080/ipxe?mac=\${boot-mac}&uuid=\${uuid}&serial=\${serial:uristring}&platform=\${platform}&buildarch=\${buildarch}&ip=\${boot-ip} && goto chain-done ||
+inc chain-tries
+iseq \${chain-tries} 15 && goto failed ||
+echo railhead: trying again in \${chain-tries} s
+sleep \${chain-tries}
+goto chain
+:chain-done
+:failed
+echo railhead: no script, the firmware goes on
+exit 1
+`);
+});
+
+test('UEFI boots the unified image whole, with its command line', () => {
+  const script = ramdiskScript({
+    firmware: 'uefi',
+    httpUrl,
+    digest,
+    kernelArguments: ['console=ttyS0,115200', 'railhead.site=https://10.77.0.1:8443', 'railhead.token=tok_1'],
+  });
+  expect(script).toContain(
+    `kernel --name linux ${httpUrl}/images/sha256/${digest} console=ttyS0,115200 railhead.site=https://10.77.0.1:8443 railhead.token=tok_1 && goto image-done ||`,
+  );
+  expect(script).not.toContain('initrd');
+});
+
+test('BIOS boots kernel and initrd of the image', () => {
+  const script = ramdiskScript({ firmware: 'bios', httpUrl, digest, kernelArguments: ['console=ttyS0'] });
+  const image = `${httpUrl}/images/sha256/${digest}`;
+  expect(script).toContain(`kernel --name linux ${image}/sections/linux initrd=initrd console=ttyS0 &&`);
+  expect(script).toContain(`initrd --name initrd ${image}/sections/initrd &&`);
+});
+
+test('a local boot tries each disk, and hands back to the firmware with a failure', () => {
+  const lines = diskScript('uefi').trim().split('\n');
+  expect(lines[2]).toBe('sanboot --no-describe --drive 0x80 ||');
+  expect(lines[3]).toBe('sanboot --no-describe --drive 0x81 ||');
+  expect(lines.at(-1)).toBe('exit 1');
+});
+
+describe('every script', () => {
+  const scripts = {
+    boot: bootScript(httpUrl, '10.77.0.1'),
+    'bios disk': diskScript('bios'),
+    'uefi disk': diskScript('uefi'),
+    'bios ramdisk': ramdiskScript({ firmware: 'bios', httpUrl, digest, kernelArguments: ['a=b'] }),
+    'uefi ramdisk': ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: ['a=b'] }),
+  };
+
+  test.each(Object.entries(scripts))(
+    '%s: begins with the magic, jumps to labels that are there, ends in a failure',
+    (_, script) => {
+      expect(script.startsWith('#!ipxe\n')).toBe(true);
+      for (const [, label] of script.matchAll(/goto (\S+)/g)) expect(script).toContain(`\n:${label}\n`);
+      expect(script.trim().endsWith('exit 1')).toBe(true);
+    },
+  );
+
+  test.each(Object.entries(scripts))('%s: URLs have IP addresses and no doubled slash', (_, script) => {
+    for (const [, host, rest] of script.matchAll(/http:\/\/([^/\s]+)(\S*)/g)) {
+      expect(host).toMatch(/^[\d.]+:\d+$/);
+      expect(rest).not.toContain('//');
+    }
+  });
+});
+
+describe('what is put into a script', () => {
+  test.each([
+    'a b',
+    'a\nb',
+    setting('net0/mac'),
+    '&&',
+    ':x',
+    'a"b',
+    "a'b",
+    'a;b',
+    'a|b',
+    'a$b',
+    '#x',
+    'a\\b',
+    '',
+    'ä',
+    'a\0b',
+  ])('%j is refused', (text) => {
+    expect(() => scriptWord(text)).toThrow(RangeError);
+    expect(() => ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: [text] })).toThrow(
+      RangeError,
+    );
+  });
+
+  test('no argument can add a line or a word', () => {
+    const lines = ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: ['x'] }).split(
+      '\n',
+    ).length;
+    assert(
+      property(string({ unit: 'binary' }), (text) => {
+        try {
+          const script = ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: [text] });
+          expect(script.split('\n')).toHaveLength(lines);
+          expect(script).not.toMatch(/\$\{(?!image-tries\})/);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError);
+        }
+      }),
+    );
+  });
+});
