@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
+import { isENOENT } from '#base/errors.ts';
 import { assembleUki, type UkiSection } from '#base/uki.ts';
 import { type BaseOptions, buildBase, keyOf, type RamdiskBase } from './base.ts';
 import type { RamdiskInput } from './parts.ts';
@@ -26,13 +27,27 @@ export async function buildRamdisk(options: BaseOptions & Personality): Promise<
 
 /** Adds what one centre's machines need to a base, which stays as it is. */
 export async function personalise(base: RamdiskBase, personality: Personality): Promise<Ramdisk> {
-  const image = assembleUki({ stub: base.stub, sections: sections(base, personality) });
   const inputs = [...base.inputs, personalInput(personality)];
   const file = path.join(base.directory, `${keyOf(inputs)}.efi`);
-  await mkdir(base.directory, { recursive: true });
-  await writeDurably(file, image);
+  const image = (await readWhole(file)) ?? (await assembleInto(file, base, personality));
   const digest = createHash('sha256').update(image).digest('hex');
   return { file, digest, sizeBytes: image.length, inputs };
+}
+
+async function assembleInto(file: string, base: RamdiskBase, personality: Personality): Promise<Buffer> {
+  const image = assembleUki({ stub: base.stub, sections: sections(base, personality) });
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeDurably(file, image);
+  return image;
+}
+
+async function readWhole(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if (isENOENT(error)) return undefined;
+    throw error;
+  }
 }
 
 function sections(base: RamdiskBase, personality: Personality): UkiSection[] {
