@@ -42,7 +42,10 @@ export interface RoomAsked {
   freeBytes: number;
 }
 
-/** What to evict, least recently used first, so that `neededBytes` fit quota and disk; undefined when nothing makes them fit. */
+/**
+ * What to evict, least recently used first, so that `neededBytes` fit quota and disk; undefined when nothing
+ * makes them fit.
+ */
 export function evictions(asked: RoomAsked): string[] | undefined {
   const used = asked.held.reduce((sum, one) => sum + one.sizeBytes, asked.promisedBytes);
   let missing = Math.max(used + asked.neededBytes - asked.quotaBytes, asked.neededBytes - asked.freeBytes);

@@ -1,6 +1,9 @@
 import { RailheadError } from '#contract/errors.ts';
 
-/** The ways in which a pull fails, each built in one place so that code, reason and figures stay the same everywhere. */
+/**
+ * The ways in which a pull fails, each built in one place so that code, reason and figures stay the same
+ * everywhere.
+ */
 export function digestMismatch(
   expected: string,
   found: string,

@@ -29,8 +29,9 @@ interface Row {
 }
 
 /**
- * What is known of the files beside what they say themselves. A file whose stamp has its record was hashed before and is not hashed
- * again; the others are. So the index may be lost at any time: it costs one reading of the files.
+ * What is known of the files beside what they say themselves. A file whose stamp has its record was hashed
+ * before and is not hashed again; the others are. So the index may be lost at any time: it costs one reading of
+ * the files.
  */
 export class HeldIndex {
   readonly #database: Sqlite;

@@ -41,7 +41,10 @@ export interface ImageCache {
   ready(digest: string, signal?: AbortSignal): Promise<void>;
   /** Undefined when the image is not ready here. */
   open(digest: string): Promise<Held | undefined>;
-  /** Where a unified kernel image keeps its kernel or initrd, by virtual size; undefined when not held or no such section. */
+  /**
+   * Where a unified kernel image keeps its kernel or initrd, by virtual size; undefined when not held or no
+   * such section.
+   */
   section(digest: string, name: 'linux' | 'initrd'): Promise<Section | undefined>;
   inventory(): { etag: string; images: CachedImage[] };
   /** Calls `listener` after every change of state; returns how to stop. */
@@ -51,8 +54,8 @@ export interface ImageCache {
 }
 
 /**
- * Opens the digest-verified image store in `directory`, which it creates. Images of earlier runs are ready at once, those whose file
- * and index disagree once they are hashed.
+ * Opens the digest-verified image store in `directory`, which it creates. Images of earlier runs are ready at
+ * once, those whose file and index disagree once they are hashed.
  */
 export async function openCache(options: CacheOptions): Promise<ImageCache> {
   const store = await Store.open(options.directory, options.quotaBytes, options.clock ?? systemClock);
@@ -178,7 +181,10 @@ class DesiredCache implements ImageCache {
     }
   }
 
-  /** The file of a held image changed or vanished behind our back: what is desired comes back by its pull, which hashes what is there first. */
+  /**
+   * The file of a held image changed or vanished behind our back: what is desired comes back by its pull, which
+   * hashes what is there first.
+   */
   #recover(digest: string): void {
     this.#log.warn({ digest }, 'the file of a held image changed');
     this.#converge();

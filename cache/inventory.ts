@@ -19,7 +19,10 @@ export function pullRow({ image, receivedBytes, error, nextTryAt }: PullState): 
   return { digest, ref, state: 'failed', ...size, error: toWireError(error), ...next };
 }
 
-/** The rows in a fixed order, and a weak entity tag over them. Progress does not change the tag: it would never rest during a pull. */
+/**
+ * The rows in a fixed order, and a weak entity tag over them. Progress does not change the tag: it would never
+ * rest during a pull.
+ */
 export function inventoryOf(rows: readonly CachedImage[]): { etag: string; images: CachedImage[] } {
   const images = rows.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
   const settled = images.map(({ receivedBytes: _, ...row }) => row);

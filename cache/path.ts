@@ -31,7 +31,9 @@ export async function prepareFolders(paths: CachePaths): Promise<void> {
   await mkdir(paths.artifacts, { recursive: true });
 }
 
-/** The digests that have a file, in no order. What is not named like an artifact is not ours and is left alone. */
+/**
+ * The digests that have a file, in no order. What is not named like an artifact is not ours and is left alone.
+ */
 export async function listArtifacts(paths: CachePaths): Promise<string[]> {
   const names = await readdir(paths.artifacts, { recursive: true });
   return names.flatMap((name) => {

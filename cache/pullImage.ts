@@ -20,9 +20,10 @@ export interface PullContext {
 }
 
 /**
- * Brings one image into the store: from a file of an earlier run that proves right, else from the first of its sources
- * that serves the registered bytes.
- * @throws RailheadError DRIVER_ERROR of the most telling failure: what a source served says more than that another was not reached
+ * Brings one image into the store: from a file of an earlier run that proves right, else from the first of its
+ * sources that serves the registered bytes.
+ * @throws RailheadError DRIVER_ERROR of the most telling failure: what a source served says more than that
+ *   another was not reached
  */
 export async function pullImage(image: CacheImage, context: PullContext): Promise<void> {
   if (await context.store.prove(image.digest, image.ref)) return;

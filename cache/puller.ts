@@ -36,7 +36,10 @@ export interface PullerOptions {
 const afterContentFault: BackoffLimits = { firstMs: 5000, maxMs: 300_000 };
 const afterOtherFault: BackoffLimits = { firstMs: 2000, maxMs: 60_000 };
 
-/** Keeps trying to bring images in: one flight per digest, a bounded number at a time, with growing pauses after failures. */
+/**
+ * Keeps trying to bring images in: one flight per digest, a bounded number at a time, with growing pauses after
+ * failures.
+ */
 export class Puller {
   readonly #options: PullerOptions;
   readonly #slots: Slots;
@@ -77,7 +80,10 @@ export class Puller {
     return new Map([...this.#pulls].map(([digest, pull]) => [digest, pull.image]));
   }
 
-  /** The end of the current try. A failed image that is asked for is tried again at once, unless no try can help. */
+  /**
+   * The end of the current try. A failed image that is asked for is tried again at once, unless no try can
+   * help.
+   */
   async outcome(digest: string, signal?: AbortSignal): Promise<void> {
     const pull = this.#pulls.get(digest);
     if (pull === undefined) return;

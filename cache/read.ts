@@ -9,7 +9,10 @@ export interface Held {
   readonly sizeBytes: number;
   /** The bytes from `start` up to, not including, `endExclusive`. */
   stream(start: number, endExclusive: number): Readable;
-  /** The same bytes into `target`, which is not ended: in constant memory and faster than a stream. @throws when `target` closes before the end */
+  /**
+   * The same bytes into `target`, which is not ended: in constant memory and faster than a stream. @throws when
+   * `target` closes before the end
+   */
   sendTo(target: Writable, start: number, endExclusive: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -13,7 +13,10 @@ export function headOf(held: Held): Promise<Buffer> {
   return buffer(held.stream(0, Math.min(peHeaderBytes, held.sizeBytes)));
 }
 
-/** Where the named section of a unified kernel image lies; undefined when `head` is of no PE image or there is no such section. */
+/**
+ * Where the named section of a unified kernel image lies; undefined when `head` is of no PE image or there is
+ * no such section.
+ */
 export function sectionOf(head: Buffer, name: string): Section | undefined {
   try {
     const section = peSections(head).find((one) => one.name === name);

@@ -6,10 +6,11 @@ import { ignore } from '#base/errors.ts';
 const bufferSize = 256 * 1024;
 
 /**
- * Writes a range of a file to `target` in constant memory: two buffers, each filled again once what it held was handed over. A
- * stream makes a new buffer for every read instead; measured with 1.5 GB over loopback it is three times slower and holds 60 MiB of garbage.
- * `target` is not ended.
- * @throws what the file or `target` fails with; Error when `target` closes before the end or the file is too short
+ * Writes a range of a file to `target` in constant memory: two buffers, each filled again once what it held was
+ * handed over. A stream makes a new buffer for every read instead; measured with 1.5 GB over loopback it is
+ * three times slower and holds 60 MiB of garbage. `target` is not ended.
+ * @throws what the file or `target` fails with; Error when `target` closes before the end or the file is too
+ *   short
  */
 export async function sendRange(
   handle: FileHandle,

@@ -15,8 +15,9 @@ import { PartialArtifact } from './write.ts';
 const useGranularityMs = 60_000;
 
 /**
- * The artifacts on disk. Which of them may be shown? Those whose bytes were hashed while their file had the size and modification time
- * that it still has. A file without such a record (the index was lost, or the process died between rename and record) is hashed first.
+ * The artifacts on disk. Which of them may be shown? Those whose bytes were hashed while their file had the
+ * size and modification time that it still has. A file without such a record (the index was lost, or the
+ * process died between rename and record) is hashed first.
  */
 export class Store {
   readonly #paths: CachePaths;
@@ -58,7 +59,10 @@ export class Store {
     return [...this.#unproven.keys()];
   }
 
-  /** Hashes a file that has no record; whether it is held now. A file with other bytes than its name says is removed. */
+  /**
+   * Hashes a file that has no record; whether it is held now. A file with other bytes than its name says is
+   * removed.
+   */
   prove(digest: string, ref: string): Promise<boolean> {
     const running = this.#proofs.get(digest);
     if (running !== undefined) return running;
@@ -77,7 +81,10 @@ export class Store {
     this.#record({ digest, ref, sizeBytes: Number(size), mtimeNs, usedAt: this.#clock.now() });
   }
 
-  /** Undefined when the artifact is not held, or when its file changed behind our back: then it has to be proven again. */
+  /**
+   * Undefined when the artifact is not held, or when its file changed behind our back: then it has to be proven
+   * again.
+   */
   async openHeld(digest: string): Promise<Held | undefined> {
     const record = this.#held.get(digest);
     if (record === undefined) return undefined;

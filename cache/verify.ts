@@ -3,8 +3,9 @@ import { type CacheImage, imageSigningInput } from '#contract/images.ts';
 import { verifySignature } from '#contract/signing.ts';
 
 /**
- * Checks that whoever signed this image vouches for this ref, format and digest. An OS image may be unsigned (the centre decides
- * whether its tenant may deploy it); a ramdisk never, because machines boot it before anything else checks them.
+ * Checks that whoever signed this image vouches for this ref, format and digest. An OS image may be unsigned
+ * (the centre decides whether its tenant may deploy it); a ramdisk never, because machines boot it before
+ * anything else checks them.
  * @throws RailheadError INVALID_STATE, reason `unsigned` or `signature`
  */
 export function checkSignature(image: CacheImage): void {

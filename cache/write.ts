@@ -6,8 +6,9 @@ import { digestMismatch } from './faults.ts';
 import { artifactPath, type CachePaths } from './path.ts';
 
 /**
- * An artifact on its way in: a temporary file that is hashed while it grows, and that becomes visible only under the
- * digest which it turned out to have. A crash at any point leaves at most a temporary, which the next start removes.
+ * An artifact on its way in: a temporary file that is hashed while it grows, and that becomes visible only
+ * under the digest which it turned out to have. A crash at any point leaves at most a temporary, which the next
+ * start removes.
  */
 export class PartialArtifact {
   readonly #paths: CachePaths;

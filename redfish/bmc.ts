@@ -30,14 +30,16 @@ export interface Bmc {
   /** @throws RailheadError DRIVER_ERROR, reason `power-timeout` when the BMC knows neither on nor off for 30 s */
   getPower(): Promise<Power>;
   /**
-   * Brings the machine's power to what the action asks and waits until the BMC says so.
-   * `deadline` is in milliseconds since the epoch; default 2 minutes from now.
-   * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED, INVALID_STATE (`powered-off`)
+   * Brings the machine's power to what the action asks and waits until the BMC says so. `deadline` is in
+   * milliseconds since the epoch; default 2 minutes from now.
+   * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED,
+   *   INVALID_STATE (`powered-off`)
    */
   setPower(action: PowerAction, options?: { deadline?: number }): Promise<Power>;
   /**
    * Sets the next boot's device (`persistent`: every boot's) and reads it back.
-   * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it; UNSUPPORTED
+   * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it;
+   *   UNSUPPORTED
    */
   setBootDevice(override: BootOverride): Promise<BootOverride>;
   identity(): Promise<BmcIdentity>;
@@ -49,8 +51,8 @@ const readLimitMs = 30_000;
 const writeLimitMs = 120_000;
 
 /**
- * A BMC by Redfish. Nothing is sent before the first call. Every method may fail with DRIVER_ERROR and reason `unreachable`,
- * `pin-mismatch`, `credentials-refused`, `busy`, `refused` or `license`.
+ * A BMC by Redfish. Nothing is sent before the first call. Every method may fail with DRIVER_ERROR and reason
+ * `unreachable`, `pin-mismatch`, `credentials-refused`, `busy`, `refused` or `license`.
  */
 export function openBmc(options: BmcOptions): Bmc {
   const { address, clock = systemClock, log, username, password } = options;

@@ -29,7 +29,10 @@ export interface Resource {
 const readTries = 4;
 const pause = { firstMs: 1000, maxMs: 15_000 };
 
-/** Redfish requests to one BMC (DSP0266): at most one write and two reads at a time, because BMCs fall over more. */
+/**
+ * Redfish requests to one BMC (DSP0266): at most one write and two reads at a time, because BMCs fall over
+ * more.
+ */
 export class RedfishClient {
   readonly origin: string;
   readonly clock: Clock;
@@ -50,7 +53,8 @@ export class RedfishClient {
   }
 
   /**
-   * Reads a resource. What a starting or busy BMC refuses (503, 429, a broken connection) is asked again a few times.
+   * Reads a resource. What a starting or busy BMC refuses (503, 429, a broken connection) is asked again a few
+   * times.
    * @throws BmcRefusal, BmcUnreachable, RailheadError DRIVER_ERROR of the credentials or the pin
    */
   async get(link: string): Promise<Resource> {
@@ -66,8 +70,8 @@ export class RedfishClient {
   }
 
   /**
-   * Changes a resource. It is sent again only where the BMC asks for another If-Match (412, 428), at most four times in all, or where
-   * it was busy; the form of If-Match that worked is kept for the next time.
+   * Changes a resource. It is sent again only where the BMC asks for another If-Match (412, 428), at most four
+   * times in all, or where it was busy; the form of If-Match that worked is kept for the next time.
    * @throws BmcRefusal and as `get`
    */
   async patch(resource: Resource, body: JsonObject): Promise<Answer> {

@@ -23,14 +23,17 @@ export interface CredentialsOptions {
   clock: Clock;
 }
 
-/** BMCs answer an occasional 401 to good credentials (HPE, GB200: dsx-ai-factory/infra-controller PR 5349); more in a row is a refusal. */
+/**
+ * BMCs answer an occasional 401 to good credentials (HPE, GB200: dsx-ai-factory/infra-controller PR 5349); more
+ * in a row is a refusal.
+ */
 const refusalsInARow = 2;
 /** Some BMCs lock an account that is tried too often: after a refusal nothing is sent for this long. */
 const restAfterRefusalMs = 300_000;
 
 /**
- * Whom we are to one BMC: one session, kept and shared by all requests and ended at the close, since BMCs have few (iDRAC 8) and leaked
- * ones shut everybody out. Where sessions cannot be had, Basic.
+ * Whom we are to one BMC: one session, kept and shared by all requests and ended at the close, since BMCs have
+ * few (iDRAC 8) and leaked ones shut everybody out. Where sessions cannot be had, Basic.
  */
 export class Credentials {
   readonly #options: CredentialsOptions;
@@ -63,7 +66,10 @@ export class Credentials {
     return renewal;
   }
 
-  /** The old session first: a 401 may have been a whim, and BMCs have few sessions. One that will not be ended is ended with the new proof. */
+  /**
+   * The old session first: a 401 may have been a whim, and BMCs have few sessions. One that will not be ended
+   * is ended with the new proof.
+   */
   async #replace(refused: Authorization): Promise<Authorization> {
     const ended = await this.#end(refused.session, refused);
     const fresh = await this.#open();
@@ -115,7 +121,8 @@ export class Credentials {
   #sessionOf(answer: Answer): Authorization {
     const token = answer.headers['x-auth-token'];
     const session = answer.headers.location || linkOf(answer.body);
-    // Without its name a session cannot be ended (DMTF/python-redfish-library issue 172): one leaks, no second one shall.
+    // Without its name a session cannot be ended (DMTF/python-redfish-library issue 172): one leaks, no second
+    // one shall.
     if (token === undefined || session === undefined)
       return this.#basic('the BMC does not name its sessions');
     return { headers: { 'x-auth-token': token }, session: linkPath(this.#options.origin, session) };

@@ -1,6 +1,6 @@
 /**
- * How the If-Match of a write is formed. BMCs differ: some demand it (Lenovo, 428), some refuse the weak form that they themselves
- * gave (Gigabyte), some quote it twice, some answer 412 to the first write only (iDRAC).
+ * How the If-Match of a write is formed. BMCs differ: some demand it (Lenovo, 428), some refuse the weak form
+ * that they themselves gave (Gigabyte), some quote it twice, some answer 412 to the first write only (iDRAC).
  */
 export type IfMatchForm = 'as-given' | 'loosened' | 'any' | 'none';
 

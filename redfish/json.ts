@@ -19,8 +19,9 @@ export function linkOf(value: unknown): string | undefined {
 }
 
 /**
- * The JSON of a body; undefined when there is none or it is something else. A byte order mark is skipped, and an `@odata.etag` with
- * unescaped quotes is left out: BMCs send `"@odata.etag": ""a1""` (DMTF/python-redfish-library issue 107).
+ * The JSON of a body; undefined when there is none or it is something else. A byte order mark is skipped, and
+ * an `@odata.etag` with unescaped quotes is left out: BMCs send `"@odata.etag": ""a1""`
+ * (DMTF/python-redfish-library issue 107).
  */
 export function parseBody(text: string): Json | undefined {
   const body = text.replace(/^\uFEFF/, '').trim();

@@ -9,7 +9,10 @@ export interface BmcMessage {
   related: string[];
 }
 
-/** The messages of an answer, wherever the BMC put them: in `error`, at the top, as a list or alone; `error.code` where there are none. */
+/**
+ * The messages of an answer, wherever the BMC put them: in `error`, at the top, as a list or alone;
+ * `error.code` where there are none.
+ */
 export function messagesOf(body: Json | undefined): BmcMessage[] {
   const top = asObject(body);
   const error = asObject(top.error);
@@ -36,7 +39,10 @@ export function says(messages: readonly BmcMessage[], ...names: string[]): boole
   return messages.some((message) => names.includes(message.id.split('.').at(-1) ?? ''));
 }
 
-/** Whether one of the named messages is about this property: BMCs name it in RelatedProperties, in the arguments, or only in the text. */
+/**
+ * Whether one of the named messages is about this property: BMCs name it in RelatedProperties, in the
+ * arguments, or only in the text.
+ */
 export function saysOf(messages: readonly BmcMessage[], property: string, ...names: string[]): boolean {
   return messages.some((message) => says([message], ...names) && mentions(message, property));
 }

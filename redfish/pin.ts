@@ -8,8 +8,8 @@ export interface PinOptions {
   certificateSha256?: string;
   onPin?: (certificateSha256: string) => void;
   /**
-   * For a BMC that speaks nothing better: TLS 1.0 and the ciphers that OpenSSL calls weak. Of this one BMC only; the pin still
-   * says whom we speak to.
+   * For a BMC that speaks nothing better: TLS 1.0 and the ciphers that OpenSSL calls weak. Of this one BMC
+   * only; the pin still says whom we speak to.
    */
   oldTls?: boolean;
 }
@@ -17,9 +17,10 @@ export interface PinOptions {
 const oldTls = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
 /**
- * Connections to one BMC. Its certificate is compared with the pin on every new connection before a byte of HTTP is sent. Nobody vouches
- * for a BMC's certificate, so the pin is the check: `rejectUnauthorized` off also switches `checkServerIdentity` off, and a resumed
- * TLS 1.2 session shows no certificate at all, hence no cached sessions.
+ * Connections to one BMC. Its certificate is compared with the pin on every new connection before a byte of
+ * HTTP is sent. Nobody vouches for a BMC's certificate, so the pin is the check: `rejectUnauthorized` off also
+ * switches `checkServerIdentity` off, and a resumed TLS 1.2 session shows no certificate at all, hence no
+ * cached sessions.
  */
 export function pinnedAgent(options: PinOptions): Agent {
   let pin = options.certificateSha256;

@@ -2,8 +2,8 @@
 export const retryAfterCapMs = 60_000;
 
 /**
- * What `Retry-After` asks for in milliseconds (RFC 9110, 10.2.3: seconds or a date), within 0 and the cap; undefined when it
- * asks for nothing sensible.
+ * What `Retry-After` asks for in milliseconds (RFC 9110, 10.2.3: seconds or a date), within 0 and the cap;
+ * undefined when it asks for nothing sensible.
  */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;

@@ -2,7 +2,10 @@ import { RailheadError } from '#contract/errors.ts';
 import type { RedfishClient, Resource } from './client.ts';
 import { asObject, asText, type JsonObject, linkOf } from './json.ts';
 
-/** Where the one machine behind a BMC is found. Links are followed and never built: every vendor names its system differently. */
+/**
+ * Where the one machine behind a BMC is found. Links are followed and never built: every vendor names its
+ * system differently.
+ */
 export async function findSystem(client: RedfishClient): Promise<{ root: JsonObject; system: Resource }> {
   const root = (await client.get('/redfish/v1/')).body;
   const collection = linkOf(root.Systems);

@@ -20,8 +20,9 @@ const runningStates = [
 ];
 
 /**
- * Waits for what a 202 began (DSP0266, "Asynchronous operations"). A 202 that names no task is legal: then, as for any other success,
- * there is nothing to wait for and the effect must be looked at. A monitor that answers 204 or 404 has ended.
+ * Waits for what a 202 began (DSP0266, "Asynchronous operations"). A 202 that names no task is legal: then, as
+ * for any other success, there is nothing to wait for and the effect must be looked at. A monitor that answers
+ * 204 or 404 has ended.
  * @throws RailheadError DRIVER_ERROR, reason `task-failed` with the task's messages, or `task-timeout`
  */
 export async function followTask(client: RedfishClient, answer: Answer, deadline: number): Promise<void> {

@@ -14,7 +14,10 @@ export interface Exchange {
 /** The network failed; `sent` says whether the BMC can have acted on the request. */
 export class BmcUnreachable extends RailheadError {
   readonly sent: boolean;
-  /** Set once it was tried again as often as is sensible, so that what encloses those tries does not multiply them. */
+  /**
+   * Set once it was tried again as often as is sensible, so that what encloses those tries does not multiply
+   * them.
+   */
   triedEnough = false;
 
   constructor(origin: string, cause: unknown) {
@@ -41,8 +44,8 @@ const neverSent = [
 const redirectLimit = 3;
 
 /**
- * One request and its answer, redirects within the BMC followed with the same method: BMCs redirect to add or to drop a trailing slash.
- * Compression is declined because it makes a strong entity tag weak.
+ * One request and its answer, redirects within the BMC followed with the same method: BMCs redirect to add or
+ * to drop a trailing slash. Compression is declined because it makes a strong entity tag weak.
  * @throws BmcUnreachable; RailheadError DRIVER_ERROR, reason `pin-mismatch` or `redirect`
  */
 export async function exchange(dispatcher: Dispatcher, origin: string, one: Exchange): Promise<Answer> {
@@ -92,7 +95,10 @@ function pathWithin(origin: string, location: string | undefined): string {
   return url.pathname + url.search;
 }
 
-/** The path of a link. BMCs behind address translation write absolute links with a name of their own: only the path is used. */
+/**
+ * The path of a link. BMCs behind address translation write absolute links with a name of their own: only the
+ * path is used.
+ */
 export function linkPath(origin: string, link: string): string {
   if (!URL.canParse(link, origin)) return link;
   const url = new URL(link, origin);

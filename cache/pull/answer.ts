@@ -17,8 +17,9 @@ export interface Asked {
 }
 
 /**
- * `take`: the body starts at byte `at` (0 throws away what is here). `whole`: nothing is missing, the digest decides.
- * `again`: the answer is of no use for a resume, ask for all of it. `refuse`: no image comes from this.
+ * `take`: the body starts at byte `at` (0 throws away what is here). `whole`: nothing is missing, the digest
+ * decides. `again`: the answer is of no use for a resume, ask for all of it. `refuse`: no image comes from
+ * this.
  */
 export type Decision =
   | { kind: 'take'; at: number; totalBytes?: number }
@@ -26,7 +27,10 @@ export type Decision =
   | { kind: 'again' }
   | { kind: 'refuse'; cause: string };
 
-/** How to take a source's answer (RFC 9110, sections 14 and 15.3.7). Ranges are believed only when they say exactly what was asked. */
+/**
+ * How to take a source's answer (RFC 9110, sections 14 and 15.3.7). Ranges are believed only when they say
+ * exactly what was asked.
+ */
 export function decideAnswer(answer: AnswerFacts, asked: Asked): Decision {
   if (answer.status === 200) return takeFrom(0, answer.contentLength);
   if (answer.status === 206) return decidePartial(answer, asked);
@@ -50,7 +54,10 @@ function takeFrom(at: number, totalBytes: number | undefined): Decision {
   return totalBytes === undefined ? { kind: 'take', at } : { kind: 'take', at, totalBytes };
 }
 
-/** `bytes 5-9/10`; undefined for anything else, an unknown total included: a resume has nothing to compare it with. */
+/**
+ * `bytes 5-9/10`; undefined for anything else, an unknown total included: a resume has nothing to compare it
+ * with.
+ */
 export function parseContentRange(
   text: string | undefined,
 ): { start: number; end: number; total: number } | undefined {

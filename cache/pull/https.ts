@@ -33,10 +33,12 @@ const pause = { firstMs: 500, maxMs: 8000 };
 type Answer = Dispatcher.ResponseData;
 
 /**
- * Pulls the bytes of an `https://` source into `target`, as they are on the wire: nothing is decoded. A broken transfer is resumed by
- * a range that must carry the same validator, else begun anew. The digest is for the caller to check.
+ * Pulls the bytes of an `https://` source into `target`, as they are on the wire: nothing is decoded. A broken
+ * transfer is resumed by a range that must carry the same validator, else begun anew. The digest is for the
+ * caller to check.
  * @returns the answer's media type, for the message when the digest differs
- * @throws RailheadError DRIVER_ERROR: `unreachable`, `truncated`, `size-mismatch`, `redirect`; what `target` and `onSize` throw
+ * @throws RailheadError DRIVER_ERROR: `unreachable`, `truncated`, `size-mismatch`, `redirect`; what `target`
+ *   and `onSize` throw
  */
 export async function pullHttps(
   source: string,

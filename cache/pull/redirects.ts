@@ -5,7 +5,10 @@ export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** Where a redirect leads, or why it is not followed. Only https: an image may not be moved to where anyone can change it. */
+/**
+ * Where a redirect leads, or why it is not followed. Only https: an image may not be moved to where anyone can
+ * change it.
+ */
 export function nextHop(from: URL, location: string | undefined): URL | string {
   if (location === undefined || !URL.canParse(location, from)) return 'no usable Location';
   const target = new URL(location, from);
@@ -19,8 +22,8 @@ export function publicPart(url: URL): string {
 }
 
 /**
- * The credentials of a source are those written in its URL; they belong to its origin (scheme, host, port) and are never shown to
- * another, where a presigned URL would even be refused because of them.
+ * The credentials of a source are those written in its URL; they belong to its origin (scheme, host, port) and
+ * are never shown to another, where a presigned URL would even be refused because of them.
  */
 export function authorizationFor(source: URL, target: URL): Record<string, string> {
   if (source.username === '' || source.origin !== target.origin) return {};

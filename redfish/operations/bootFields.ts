@@ -10,14 +10,17 @@ export interface BootOverride {
 /** BootSourceOverrideTarget of each device (DSP0268, ComputerSystem). */
 export const targets: Record<BootDevice, string> = { pxe: 'Pxe', http: 'UefiHttp', disk: 'Hdd', cd: 'Cd' };
 
-/** Which fields of Boot are sent. `least`: target and how often; `all`: with the mode, which is sent as the machine has it. */
+/**
+ * Which fields of Boot are sent. `least`: target and how often; `all`: with the mode, which is sent as the
+ * machine has it.
+ */
 export type FieldChoice = 'least' | 'all';
 
 const modeField = 'BootSourceOverrideMode';
 
 /**
- * The Boot property to send. The mode is there only if the machine shows one (Supermicro X10 has none and refuses it) or the BMC
- * demanded one: then UEFI, the only mode that new machines have.
+ * The Boot property to send. The mode is there only if the machine shows one (Supermicro X10 has none and
+ * refuses it) or the BMC demanded one: then UEFI, the only mode that new machines have.
  */
 export function bootFields(
   override: BootOverride,
@@ -33,13 +36,19 @@ export function bootFields(
   };
 }
 
-/** The fields that are not as asked: those of the override, and the mode if it is no longer what the machine had. */
+/**
+ * The fields that are not as asked: those of the override, and the mode if it is no longer what the machine
+ * had.
+ */
 export function notKept(override: BootOverride, before: JsonObject, after: JsonObject): string[] {
   const wanted = bootFields(override, before, 'all');
   return Object.keys(wanted).filter((field) => wanted[field] !== after[field]);
 }
 
-/** What a refusal asks for: other fields, the settings resource, or a pause; undefined when it asks for nothing that we can do. */
+/**
+ * What a refusal asks for: other fields, the settings resource, or a pause; undefined when it asks for nothing
+ * that we can do.
+ */
 export type Adjustment = 'add-mode' | 'drop-mode' | 'use-settings' | 'wait';
 
 export function adjustmentFor(messages: readonly BmcMessage[]): Adjustment | undefined {

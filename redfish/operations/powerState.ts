@@ -4,7 +4,10 @@ import type { RedfishClient } from '../client.ts';
 
 export type Power = 'on' | 'off';
 
-/** A value of PowerState: there, on the way there, or what a BMC does not know of its own machine (null and the like). */
+/**
+ * A value of PowerState: there, on the way there, or what a BMC does not know of its own machine (null and the
+ * like).
+ */
 export type ReportedPower = Power | 'turning-on' | 'turning-off' | 'unknown';
 
 /** Paused is a powered machine whose processors are halted. */

@@ -10,7 +10,10 @@ export interface ResetAction {
   allowed: string[] | undefined;
 }
 
-/** The values of ResetType that carry out an action, the best first. PushPowerButton asks the OS like GracefulShutdown does. */
+/**
+ * The values of ResetType that carry out an action, the best first. PushPowerButton asks the OS like
+ * GracefulShutdown does.
+ */
 const candidates: Record<Exclude<PowerAction, 'cycle'>, readonly string[]> = {
   on: ['On', 'ForceOn'],
   off: ['ForceOff'],
@@ -20,15 +23,18 @@ const candidates: Record<Exclude<PowerAction, 'cycle'>, readonly string[]> = {
   nmi: ['Nmi'],
 };
 
-/** What to send for an action, in the order to try, out of what the BMC allows. For `cycle` of a running machine this may be nothing: off and on then. */
+/**
+ * What to send for an action, in the order to try, out of what the BMC allows. For `cycle` of a running machine
+ * this may be nothing: off and on then.
+ */
 export function resetTypesFor(action: PowerAction, allowed: readonly string[] | undefined): string[] {
   const wanted = candidates[action === 'cycle' ? 'reset' : action];
   return allowed === undefined ? [...wanted] : wanted.filter((type) => allowed.includes(type));
 }
 
 /**
- * How the BMC wants to be told of a reset: the values in the action itself, else in its ActionInfo (BlueField), else unknown (iLO 4 has
- * neither). Undefined when there is no reset action at all.
+ * How the BMC wants to be told of a reset: the values in the action itself, else in its ActionInfo (BlueField),
+ * else unknown (iLO 4 has neither). Undefined when there is no reset action at all.
  */
 export async function findResetAction(
   client: RedfishClient,

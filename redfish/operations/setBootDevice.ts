@@ -34,9 +34,11 @@ const readPauseMs = 1000;
 const writeLimit = 5;
 
 /**
- * Sets which device the machine boots next, or always, and reads it back. The least is sent first (all with vendors that reset what is not
- * sent), then what the BMC's refusal asks for; what was accepted and not kept is sent once more with all fields.
- * @throws RailheadError DRIVER_ERROR `not-stored` with the fields asked and found; UNSUPPORTED when the BMC does not list the device
+ * Sets which device the machine boots next, or always, and reads it back. The least is sent first (all with
+ * vendors that reset what is not sent), then what the BMC's refusal asks for; what was accepted and not kept is
+ * sent once more with all fields.
+ * @throws RailheadError DRIVER_ERROR `not-stored` with the fields asked and found; UNSUPPORTED when the BMC
+ *   does not list the device
  */
 export async function setBootDevice(
   target: BootTarget,
@@ -133,7 +135,10 @@ async function tryWrite(
   }
 }
 
-/** The system, or its settings where the BMC sent us there and they hold Boot (AMI names a resource that does not always). */
+/**
+ * The system, or its settings where the BMC sent us there and they hold Boot (AMI names a resource that does
+ * not always).
+ */
 async function writableResource({ client, path, memory }: BootTarget): Promise<Resource> {
   const system = await client.get(path);
   const link = memory.viaSettings === true ? settingsLink(system.body) : undefined;
@@ -142,7 +147,10 @@ async function writableResource({ client, path, memory }: BootTarget): Promise<R
   return settings.body.Boot === undefined ? system : settings;
 }
 
-/** Looks a few times: some BMCs show a change late. What went to the settings may show there only until the next boot. */
+/**
+ * Looks a few times: some BMCs show a change late. What went to the settings may show there only until the next
+ * boot.
+ */
 async function isKept(target: BootTarget, override: BootOverride, before: JsonObject): Promise<boolean> {
   const { client, path, memory } = target;
   for (let looks = 1; looks <= 3; looks++) {

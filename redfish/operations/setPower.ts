@@ -12,10 +12,10 @@ import { findResetAction, type ResetAction, resetTypesFor } from './resetTypes.t
 const pause = { firstMs: 2000, maxMs: 10_000 };
 
 /**
- * Brings a machine's power to what `action` asks and waits until the BMC reports it. What is so already is not asked for again; a
- * machine that is off is switched on by `cycle`.
- * @throws RailheadError DRIVER_ERROR `power-timeout`, `task-failed` or as the client; UNSUPPORTED with what the BMC allows;
- *   INVALID_STATE `powered-off` for what only a running machine can do
+ * Brings a machine's power to what `action` asks and waits until the BMC reports it. What is so already is not
+ * asked for again; a machine that is off is switched on by `cycle`.
+ * @throws RailheadError DRIVER_ERROR `power-timeout`, `task-failed` or as the client; UNSUPPORTED with what
+ *   the BMC allows; INVALID_STATE `powered-off` for what only a running machine can do
  */
 export async function setPower(machine: Machine, action: PowerAction, deadline: number): Promise<Power> {
   const now = await waitForPower(machine, ['on', 'off'], deadline);
@@ -72,7 +72,10 @@ async function resetAction({ client, path }: Machine): Promise<ResetAction> {
   throw new RailheadError('UNSUPPORTED', 'this BMC offers no reset of its system', { reason: 'no-reset' });
 }
 
-/** Sends the first of the types that the BMC takes; false when it takes none. `wanted`: the state that makes sending needless. */
+/**
+ * Sends the first of the types that the BMC takes; false when it takes none. `wanted`: the state that makes
+ * sending needless.
+ */
 async function sendFirst(
   machine: Machine,
   reset: ResetAction,
@@ -92,8 +95,9 @@ async function sendFirst(
 }
 
 /**
- * Sends one reset until the BMC takes it. After a refusal the state is read first: a BMC may act and answer 503, or refuse because the
- * machine is there already (iDRAC PSU501), and a second reset would undo what the first began.
+ * Sends one reset until the BMC takes it. After a refusal the state is read first: a BMC may act and answer
+ * 503, or refuse because the machine is there already (iDRAC PSU501), and a second reset would undo what the
+ * first began.
  */
 async function send(
   machine: Machine,
@@ -133,8 +137,8 @@ async function isOrWillBe({ client, path }: Machine, wanted: Power): Promise<boo
 }
 
 /**
- * What is worth another try: busy, a conflict with what the machine is doing just now (iDRAC10 refuses On for a while after off), firmware
- * in POST (iLO), and a request that never left.
+ * What is worth another try: busy, a conflict with what the machine is doing just now (iDRAC10 refuses On for a
+ * while after off), firmware in POST (iLO), and a request that never left.
  */
 function mayPass(failure: Error): boolean {
   if (failure instanceof BmcUnreachable) return !failure.sent;

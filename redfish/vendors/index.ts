@@ -4,7 +4,10 @@ import { hpe } from './hpe.ts';
 import { supermicro } from './supermicro.ts';
 import type { Vendor, VendorFacts } from './vendor.ts';
 
-/** First match wins; the last matches all. Order matters only where a board maker's name appears beside a brand's. */
+/**
+ * First match wins; the last matches all. Order matters only where a board maker's name appears beside a
+ * brand's.
+ */
 const vendors: readonly Vendor[] = [dell, hpe, supermicro, generic];
 
 export function vendorOf(facts: VendorFacts): Vendor {

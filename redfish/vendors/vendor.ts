@@ -10,11 +10,17 @@ export interface VendorFacts {
   oem: string[];
 }
 
-/** Where a vendor's BMCs differ from the standard in what our operations do. A new quirk is a field here and its evidence in the vendor's file. */
+/**
+ * Where a vendor's BMCs differ from the standard in what our operations do. A new quirk is a field here and its
+ * evidence in the vendor's file.
+ */
 export interface Vendor {
   name: string;
   matches(facts: VendorFacts): boolean;
-  /** Whether a boot override is first sent with the least fields or with all of them. The other is tried when it is not kept. */
+  /**
+   * Whether a boot override is first sent with the least fields or with all of them. The other is tried when it
+   * is not kept.
+   */
   bootFields: 'least' | 'all';
   /** Devices that this BMC would accept and take for something else, with the sentence that says so. */
   misleading: Partial<Record<BootDevice, string>>;

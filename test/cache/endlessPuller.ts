@@ -1,4 +1,7 @@
-/** A process that pulls, evicts and pulls again until it is killed. Arguments: directory, source origin, CA file, images as JSON. */
+/**
+ * A process that pulls, evicts and pulls again until it is killed. Arguments: directory, source origin, CA
+ * file, images as JSON.
+ */
 import { readFileSync } from 'node:fs';
 import { silentLog } from '#base/log.ts';
 import { openCache } from '#cache/imageCache.ts';

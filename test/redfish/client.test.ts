@@ -74,7 +74,10 @@ describe('redirects', () => {
 });
 
 describe('R6: entity tags', () => {
-  /** A system with this tag in header or body, which takes a PATCH only with one of `accepted` as If-Match (undefined: with none). */
+  /**
+   * A system with this tag in header or body, which takes a PATCH only with one of `accepted` as If-Match
+   * (undefined: with none).
+   */
   function tagged(
     tag: { header?: string; body?: string },
     accepted: (string | undefined)[],

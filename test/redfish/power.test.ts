@@ -17,7 +17,10 @@ const withReset = (action: Record<string, unknown>, PowerState = 'On') =>
 
 const allows = (...types: string[]) => withReset({ 'ResetType@Redfish.AllowableValues': types });
 
-/** Reports these power states one after the other, then the last for ever; resets are accepted and change nothing. */
+/**
+ * Reports these power states one after the other, then the last for ever; resets are accepted and change
+ * nothing.
+ */
 function powerSequence(...states: (string | null)[]): Fault {
   const left = [...states];
   return (request, bmc) => {
