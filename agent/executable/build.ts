@@ -4,6 +4,7 @@ import path from 'node:path';
 import { run } from '#base/command.ts';
 import { openToolbox } from '#base/debian/toolbox.ts';
 import { isENOENT } from '#base/errors.ts';
+import { keepNewest } from '#base/keepNewest.ts';
 import { bundle, nativeBinaries, projectRoot } from './bundle.ts';
 import { nativesFor } from './natives.ts';
 
@@ -38,7 +39,8 @@ interface Parts {
 export async function buildExecutable(options: ExecutableOptions = {}): Promise<Executable> {
   const cache = path.resolve(options.cacheDirectory ?? path.join(projectRoot, '.cache'));
   const parts = await readParts(options.entry ?? 'agent/executable/main.ts');
-  const file = path.join(cache, 'bcd', await inputDigest(parts), 'bcd');
+  const name = await inputDigest(parts);
+  const file = path.join(cache, 'bcd', name, 'bcd');
   const found = await describe(file);
   if (found !== undefined) return found;
   options.progress?.('building the bcd executable');
@@ -52,6 +54,7 @@ export async function buildExecutable(options: ExecutableOptions = {}): Promise<
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+  await keepNewest(directory, name, 6);
   return (await describe(file))!;
 }
 

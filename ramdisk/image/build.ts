@@ -3,8 +3,10 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
+import { keepNewest } from '#base/keepNewest.ts';
 import { assembleUki, type UkiSection } from '#base/uki.ts';
 import { type BaseOptions, buildBase, keyOf, type RamdiskBase } from './base.ts';
+import { kept } from './cached.ts';
 import type { RamdiskInput } from './parts.ts';
 import { type Personality, personalArchive, personalInput } from './personality.ts';
 
@@ -30,6 +32,7 @@ export async function personalise(base: RamdiskBase, personality: Personality): 
   const inputs = [...base.inputs, personalInput(personality)];
   const file = path.join(base.directory, `${keyOf(inputs)}.efi`);
   const image = (await readWhole(file)) ?? (await assembleInto(file, base, personality));
+  await keepNewest(base.directory, path.basename(file), kept);
   const digest = createHash('sha256').update(image).digest('hex');
   return { file, digest, sizeBytes: image.length, inputs };
 }

@@ -1,6 +1,10 @@
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isENOENT } from '#base/errors.ts';
+import { keepNewest } from '#base/keepNewest.ts';
+
+/** How many of a kind stay in the cache. */
+export const kept = 6;
 
 /** Files of a folder, read whole, by name. */
 export type Files<Name extends string> = Record<Name, Buffer>;
@@ -15,7 +19,10 @@ export async function cachedFiles<Name extends string>(
   make: (work: string, result: string) => Promise<void>,
 ): Promise<Files<Name>> {
   const found = await readFiles(directory, names);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    await keepNewest(path.dirname(directory), path.basename(directory), kept);
+    return found;
+  }
   await mkdir(path.dirname(directory), { recursive: true });
   const work = await mkdtemp(path.join(path.dirname(directory), '.partial-'));
   try {
@@ -27,6 +34,7 @@ export async function cachedFiles<Name extends string>(
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+  await keepNewest(path.dirname(directory), path.basename(directory), kept);
   const made = await readFiles(directory, names);
   if (made === undefined) throw new Error(`${directory} is not complete after it was built`);
   return made;
