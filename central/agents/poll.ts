@@ -24,7 +24,7 @@ export async function answerPoll(
     patience,
   );
   const answer = news ?? (await currentAnswer(context, siteId, poll.observedGeneration)).answer;
-  await markCancelTold(context.store, answer.cancelled);
+  if (!stop.aborted) await markCancelTold(context.store, answer.cancelled);
   return answer;
 }
 

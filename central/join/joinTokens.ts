@@ -30,39 +30,48 @@ export async function createJoinToken(
   return { joinTokenId, token, expiresAt };
 }
 
+/** Who wants in, and by which key: a repeated request by the same key, whose first answer was lost, is let in again. */
+export interface JoinClaim {
+  role: 'site' | 'node';
+  nodeId: string;
+  usedBy: string;
+}
+
 /**
- * Uses up a join token for `role` and `nodeId`. `usedBy` names the claimant's key: a repeated request by the same key,
- * whose first answer was lost, is let in again.
+ * Uses up a join token.
  * @throws RailheadError UNAUTHENTICATED; its details say why: `unknown`, `expired`, `used`, `revoked`, `other-identity`
  */
 export async function useJoinToken(
   store: Queries,
   token: string,
-  claim: { role: 'site' | 'node'; nodeId: string; usedBy: string },
+  claim: JoinClaim,
 ): Promise<Row<'join_tokens'>> {
-  const row = await store
-    .selectFrom('join_tokens')
-    .selectAll()
-    .where('hash', '=', tokenHash(token))
+  const hash = tokenHash(token);
+  // The check and the use are one statement: of two claimants at once, one is let in.
+  const used = await store
+    .updateTable('join_tokens')
+    .set((column) => ({
+      used_at: column.fn.coalesce('used_at', column.val(now())),
+      used_by: claim.usedBy,
+    }))
+    .where('hash', '=', hash)
+    .where('role', '=', claim.role)
+    .where('node_id', '=', claim.nodeId)
+    .where('expires_at', '>', now())
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('used_by', 'is', null), where('used_by', '=', claim.usedBy)]))
+    .returningAll()
     .executeTakeFirst();
-  const reason = refusal(row, claim);
-  if (row === undefined || reason !== undefined)
-    throw new RailheadError('UNAUTHENTICATED', 'the join token is not accepted: ask for a new one', {
-      reason: reason ?? 'unknown',
-    });
-  if (row.used_at !== null) return row;
-  const used = { used_at: now(), used_by: claim.usedBy };
-  await store.updateTable('join_tokens').set(used).where('token_id', '=', row.token_id).execute();
-  return { ...row, ...used };
+  if (used !== undefined) return used;
+  throw new RailheadError('UNAUTHENTICATED', 'the join token is not accepted: ask for a new one', {
+    reason: await refusalReason(store, hash, claim),
+  });
 }
 
-function refusal(
-  row: Row<'join_tokens'> | undefined,
-  claim: { role: string; nodeId: string; usedBy: string },
-): string | undefined {
+async function refusalReason(store: Queries, hash: string, claim: JoinClaim): Promise<string> {
+  const row = await store.selectFrom('join_tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
   if (row === undefined) return 'unknown';
   if (row.revoked_at !== null) return 'revoked';
   if (row.expires_at <= now()) return 'expired';
-  if (row.role !== claim.role || row.node_id !== claim.nodeId) return 'other-identity';
-  return row.used_at !== null && row.used_by !== claim.usedBy ? 'used' : undefined;
+  return row.role !== claim.role || row.node_id !== claim.nodeId ? 'other-identity' : 'used';
 }
