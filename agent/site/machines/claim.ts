@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
 import { type ErrorCode, RailheadError } from '#contract/errors.ts';
 import type { RamdiskJoin } from '#contract/join.ts';
 import type { BootToken } from '../store/bootTokens.ts';
+import { isSigned } from './signed.ts';
 
 /** What to do with a join message. */
 export type ClaimDecision =
@@ -49,12 +48,7 @@ export function thumbprint({
 /** @throws RailheadError UNAUTHENTICATED unless the message is signed by the key that it names */
 export async function checkProof(message: RamdiskJoin): Promise<void> {
   const { proof, ...claimed } = message;
-  const proven = await verifyDocument(
-    'railhead-ramdisk-join',
-    proof,
-    publicKeyFromJwk(message.signingKey),
-  ).catch(() => undefined);
-  if (isDeepStrictEqual(proven, claimed)) return;
+  if (await isSigned('railhead-ramdisk-join', claimed, proof, message.signingKey)) return;
   throw new RailheadError('UNAUTHENTICATED', 'the join message is not signed by the key that it names', {
     path: 'proof',
     reason: 'proof',

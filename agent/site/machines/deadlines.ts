@@ -37,13 +37,14 @@ export function overdue(
   silentMs: number,
 ): OperationResult | undefined {
   const { operationId, expiresAt } = operation;
+  // A deadline that is no date has passed.
+  const inTime = Date.parse(expiresAt) > now;
   if (startedAt === undefined) {
     if (cancelled) return failed(operationId, notBegun('cancelled by the centre', 'cancelled'));
-    if (Date.parse(expiresAt) <= now)
-      return failed(operationId, notBegun(`no machine took it by ${expiresAt}`, 'expired'));
+    if (!inTime) return failed(operationId, notBegun(`no machine took it by ${expiresAt}`, 'expired'));
     return undefined;
   }
-  if (Date.parse(expiresAt) > now || silentMs < lostAfterMs) return undefined;
+  if (inTime || silentMs < lostAfterMs) return undefined;
   const message = 'the machine took it, fell silent, and its time has passed';
   return unknown(
     operationId,

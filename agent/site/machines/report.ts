@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import Type, { type Static } from 'typebox';
-import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
 import { type ErrorCode, errorStatus, RailheadError } from '#contract/errors.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { Session } from '../store/sessions.ts';
 import type { MachineParts } from './parts.ts';
+import { isSigned } from './signed.ts';
 
 const ReportedError = Type.Object({
   code: Type.Enum(Object.keys(errorStatus) as ErrorCode[]),
@@ -75,13 +74,10 @@ function ownOperation(operationId: string, session: Session, { state }: MachineP
 
 async function checkSigned(
   result: Static<typeof Report>['results'][number],
-  session: Session,
+  { signingKey }: Session,
 ): Promise<void> {
   const { jws, ...told } = result;
-  const signed = await verifyDocument('railhead-result', jws, publicKeyFromJwk(session.signingKey)).catch(
-    () => undefined,
-  );
-  if (isDeepStrictEqual(signed, told)) return;
+  if (await isSigned('railhead-result', told, jws, signingKey)) return;
   throw new RailheadError('FORBIDDEN', 'the result is not signed by the key that this machine joined with', {
     path: 'results',
     reason: 'signature',

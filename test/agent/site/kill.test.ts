@@ -124,5 +124,5 @@ test('a boot entry and its removal: killed as soon as they are asked for, they h
 test('a second agent on the same state directory is refused', async () => {
   const { bench } = await setUp();
   await bench.start();
-  await expect(spawnSite(bench.configFile)).rejects.toThrow('ended before it was ready');
+  await expect(spawnSite(bench.configFile)).rejects.toThrow('CONFLICT: another agent runs in');
 });

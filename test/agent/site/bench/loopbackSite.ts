@@ -73,7 +73,11 @@ export async function startSiteBmc({ directory }: LoopbackSite) {
   await mkdir(path.dirname(secret), { recursive: true });
   await writeFile(secret, `${user.username}:${user.password}\n`);
   const { address } = running;
-  return { fake, binding: { driver: 'redfish', address, credentialRef: 'secret://bmc/one' } as const };
+  return {
+    fake,
+    running,
+    binding: { driver: 'redfish', address, credentialRef: 'secret://bmc/one' } as const,
+  };
 }
 
 function configText(directory: string, ports: number[], logLevel: string): string {

@@ -15,7 +15,7 @@ export interface SiteProcess {
 
 /** Starts the agent and resolves once it says that it is ready. */
 export async function spawnSite(configFile: string): Promise<SiteProcess> {
-  const child = spawn(launcher, ['site', '--config', configFile], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(launcher, ['site', '--config', configFile], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
   onTestFinished(async () => {
     child.kill('SIGKILL');
@@ -27,6 +27,7 @@ export async function spawnSite(configFile: string): Promise<SiteProcess> {
 
 async function readiness(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   const lines: string[] = [];
+  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => lines.push(line));
   const ready = new Promise<void>((resolve) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       lines.push(line);

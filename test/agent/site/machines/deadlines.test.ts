@@ -43,3 +43,8 @@ test('past the deadline, with its machine silent, nobody knows what became of it
     error: { details: { reason: 'machine-lost' } },
   });
 });
+
+test('a deadline that is no date does not keep an operation open for ever', () => {
+  const garbled = { ...untaken, operation: { ...operation, expiresAt: 'soon' } };
+  expect(overdue(garbled, 0, 0)).toMatchObject({ outcome: 'failed' });
+});

@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createBmcs } from '#agent/site/operations/bmcs.ts';
+import { openState } from '#agent/site/store/state.ts';
+import { silentLog } from '#base/log.ts';
+import type { SiteNode } from '#contract/nodeSpec.ts';
+import { selfSignedIdentity } from '../../../fakes/certificates.ts';
+import { serveBmc } from '../../../fakes/fakeBmc.ts';
+import { configureSite, startSiteBmc } from '../bench/loopbackSite.ts';
+
+async function setUp(idleMs?: number) {
+  const site = await configureSite();
+  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-bmcs-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const state = await openState(directory);
+  onTestFinished(() => state.close());
+  const bmc = await startSiteBmc(site);
+  const secrets = { directory: path.join(site.directory, 'secrets') };
+  const open = () => {
+    const bmcs = createBmcs({ pins: state.bmcPins, secrets, log: silentLog(), ...(idleMs && { idleMs }) });
+    onTestFinished(() => bmcs.close());
+    return bmcs;
+  };
+  const node: SiteNode = { nodeId: 'node_1', macs: [], bmc: bmc.binding };
+  return { ...bmc, node, open, pins: state.bmcPins };
+}
+
+test('callers share one session, which ends when nobody has asked for a while', async () => {
+  const { fake, node, open } = await setUp(50);
+  const ended = new Promise<void>((resolve) => {
+    fake.faults.push(({ method }) => {
+      if (method === 'DELETE') resolve();
+      return undefined;
+    });
+  });
+  const bmcs = open();
+  const power = await Promise.all([1, 2, 3].map(() => bmcs.use(node, (bmc) => bmc.getPower())));
+  expect(power).toEqual(['off', 'off', 'off']);
+  expect(fake.mostSessions).toBe(1);
+  await ended;
+  expect(await bmcs.use(node, (bmc) => bmc.getPower())).toBe('off');
+});
+
+test('the first certificate of a BMC is pinned, over restarts too', async () => {
+  const { fake, running, node, open, pins } = await setUp();
+  const first = open();
+  await first.use(node, (bmc) => bmc.getPower());
+  await first.close();
+  expect(pins.find(running.address)).toBe(running.certificateSha256);
+  await running.close();
+  const impostor = await serveBmc(
+    fake,
+    await selfSignedIdentity(),
+    {},
+    Number(new URL(running.address).port),
+  );
+  onTestFinished(() => impostor.close());
+  await expect(open().use(node, (bmc) => bmc.getPower())).rejects.toMatchObject({
+    code: 'DRIVER_ERROR',
+    details: { reason: 'pin-mismatch' },
+  });
+});
+
+test('a node without a BMC says so', async () => {
+  const { open } = await setUp();
+  await expect(open().use({ nodeId: 'node_2', macs: [] }, (bmc) => bmc.getPower())).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    details: { reason: 'no-bmc', nodeId: 'node_2' },
+  });
+});
