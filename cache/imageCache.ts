@@ -111,7 +111,7 @@ class DesiredCache implements ImageCache {
     const held = this.#store.get(digest);
     if (held !== undefined) return readyRow({ ...held, ref: this.#desired.get(digest)?.ref ?? held.ref });
     const pull = this.#puller.get(digest);
-    if (pull !== undefined) return pullRow(pull);
+    if (pull !== undefined) return pullRow({ ...pull, image: this.#desired.get(digest) ?? pull.image });
     const leaving = this.#store.evicting.get(digest);
     return leaving && readyRow(leaving, 'evicting');
   }

@@ -92,7 +92,16 @@ export class Puller {
       renew(pull);
       pull.wake.abort();
     }
-    await abortable(pull.tried.promise, signal);
+    await abortable(pull.tried.promise, signal).catch((error) => {
+      if (signal?.aborted || !this.#isReplaced(pull)) throw error;
+      return this.outcome(digest, signal);
+    });
+  }
+
+  /** Whether the image was stated anew with other sources: who waits for it waits on. */
+  #isReplaced(pull: Pull): boolean {
+    const current = this.#pulls.get(pull.image.digest);
+    return current !== undefined && current !== pull;
   }
 
   async close(): Promise<void> {

@@ -100,10 +100,7 @@ test('a waiter that gives up does not stop the pull', async () => {
     await gate.promise;
     serveBytes(bytes)(request, socket, count);
   });
-  const cache = await startCache({
-    directory: await temporaryDirectory(),
-    timeouts: { connectMs: 2000, idleMs: 5000 },
-  });
+  const cache = await startCache({ directory: await temporaryDirectory() });
   const image = imageOf(bytes, source.origin);
   cache.desire([image]);
   const impatient = new AbortController();
@@ -132,6 +129,36 @@ test('an image that is no longer desired stops its pull and leaves nothing behin
   expect(cache.state(image.digest)).toBeUndefined();
   await cache.close();
   expect(await filesIn(directory)).toEqual([]);
+});
+
+test('an image that is stated anew with another source is pulled from there, and who waits for it waits on', async () => {
+  const asked = Promise.withResolvers<void>();
+  const silent = await startSource(() => asked.resolve());
+  const good = await startSource(serveBytes(bytes));
+  const cache = await startCache({ directory: await temporaryDirectory() });
+  const image = imageOf(bytes, silent.origin);
+  cache.desire([image]);
+  const waiting = cache.ready(image.digest);
+  await asked.promise;
+  cache.desire([{ ...image, ref: 'demo@2', sources: [good.origin] }]);
+  await waiting;
+  expect(cache.state(image.digest)).toMatchObject({ state: 'ready', ref: 'demo@2' });
+});
+
+test('an image that is stated anew under another ref goes on with its pull', async () => {
+  const gate = Promise.withResolvers<void>();
+  const source = await startSource(async (request, socket, count) => {
+    await gate.promise;
+    serveBytes(bytes)(request, socket, count);
+  });
+  const cache = await startCache({ directory: await temporaryDirectory() });
+  const image = imageOf(bytes, source.origin);
+  cache.desire([image]);
+  cache.desire([{ ...image, ref: 'demo@2' }]);
+  expect(cache.state(image.digest)).toMatchObject({ state: 'pulling', ref: 'demo@2' });
+  gate.resolve();
+  await cache.ready(image.digest);
+  expect(source.requests.length).toBe(1);
 });
 
 test('an unsigned ramdisk is refused without a request, and says why', async () => {

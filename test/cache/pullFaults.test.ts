@@ -34,7 +34,7 @@ interface Attempt {
 async function attempt(answer: RawAnswer, bytes = ten, more: Partial<CacheImage> = {}): Promise<Attempt> {
   const directory = await temporaryDirectory();
   const source = await startSource(answer);
-  const cache = await startCache({ directory });
+  const cache = await startCache({ directory, timeouts: { connectMs: 5000, idleMs: 300 } });
   const image = imageOf(bytes, `${source.origin}/demo.raw?X-Amz-Signature=s3cret`, more);
   cache.desire([image]);
   const [end] = await Promise.allSettled([cache.ready(image.digest)]);

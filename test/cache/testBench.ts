@@ -51,7 +51,7 @@ export async function startCache(
     sourceCa,
     log: silentLog(),
     clock: hastyClock(100),
-    timeouts: { connectMs: 2000, idleMs: 300 },
+    timeouts: { connectMs: 5000, idleMs: 5000 },
     ...options,
   });
   onTestFinished(() => cache.close());
