@@ -11,6 +11,8 @@ export interface Wire {
   server: { name: string; address: string };
   /** Drops `percent` of the datagrams in each direction; 0 stops that. */
   lose(percent: number): Promise<void>;
+  /** Drops every nth datagram of the server, the same ones each time. */
+  loseEvery(nth: number): Promise<void>;
 }
 
 const prefix = 'rhboot';
@@ -33,7 +35,9 @@ export function useWire(): Wire {
     clientNamespace: names.client,
     clientMac: '02:00:00:00:00:01',
     server,
-    lose: (percent) => lose(names.server, percent),
+    lose: (percent) =>
+      drop(names.server, percent && `random mod 1000 < ${percent * 10}`, ['input', 'output']),
+    loseEvery: (nth) => drop(names.server, `inc mod ${nth} < 1`, ['output']),
   };
 }
 
@@ -49,14 +53,14 @@ async function build(names: { server: string; client: string }, address: string)
   for (const link of ['lo', 'client0']) await inClient('link', 'set', link, 'up');
 }
 
-async function lose(namespace: string, percent: number): Promise<void> {
+/** `which`: nftables' number generator and what it is compared with; 0 drops nothing. */
+async function drop(namespace: string, which: string | 0, hooks: string[]): Promise<void> {
   await runIn(namespace, ['nft', 'flush', 'ruleset']);
-  if (percent === 0) return;
-  const drop = `meta l4proto udp numgen random mod 1000 < ${percent * 10} drop`;
-  const rules = ['input', 'output'].map(
-    (hook) => `chain ${hook} { type filter hook ${hook} priority 0; ${drop}; }`,
+  if (which === 0) return;
+  const chains = hooks.map(
+    (hook) => `chain ${hook} { type filter hook ${hook} priority 0; meta l4proto udp numgen ${which} drop; }`,
   );
-  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\n${rules.join('\n')}\n}\n` });
+  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\n${chains.join('\n')}\n}\n` });
 }
 
 async function removeStale(): Promise<void> {
