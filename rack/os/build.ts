@@ -12,6 +12,7 @@ import { smallestDiskBytes } from './disk.ts';
 import { inputKey } from './inputs.ts';
 import { type OsPackages, osPackages } from './packages.ts';
 import { buildRaw } from './raw.ts';
+import { sweepPartials } from './sweep.ts';
 
 export interface OsOptions {
   /** `name@version`: shown by the OS on the console, at `/` and in `/etc/os-release`. */
@@ -48,16 +49,19 @@ export async function buildOs(options: OsOptions): Promise<OsImage> {
   const parameters = checked(options);
   const cacheDirectory = path.resolve(options.cacheDirectory);
   await mkdir(path.join(cacheDirectory, 'os'), { recursive: true });
+  await sweepPartials(path.join(cacheDirectory, 'os'));
   const inputs = await osPackages(cacheDirectory, options.progress);
   const key = inputKey(parameters, inputs.packages);
   const directory = path.join(cacheDirectory, 'os', `image-${key.slice(0, 16)}`);
   const { compression = 'zstd' } = options;
   const facts = path.join(directory, `${compression}.json`);
+  const raw = path.join(directory, 'disk.raw');
+  const artifact = `${raw}${artifactSuffix[compression]}`;
   const known = await readFacts(facts);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { ...known, file: raw, artifact };
   await ensureRaw(directory, { ...parameters, key, inputs, cacheDirectory }, options.progress);
   options.progress?.(`compressing the disk of ${options.ref} (${compression})`);
-  const image = await compress(path.join(directory, 'disk.raw'), compression);
+  const image = await compress(raw, artifact, compression);
   await writeDurably(facts, JSON.stringify(image));
   return image;
 }
@@ -105,8 +109,7 @@ async function ensureRaw(
   }
 }
 
-async function compress(raw: string, compression: Compression): Promise<OsImage> {
-  const artifact = `${raw}${artifactSuffix[compression]}`;
+async function compress(raw: string, artifact: string, compression: Compression): Promise<OsImage> {
   const before = createHash('sha256');
   const after = createHash('sha256');
   if (compression === 'none') await pipeline(createReadStream(raw), before);

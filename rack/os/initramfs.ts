@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { type CpioEntry, cpioArchive } from '#ramdisk/image/cpio.ts';
 import { zstdFrame } from './compress.ts';
-import { cpioArchive } from './cpio.ts';
 import { completeTree, directory, file, overlay, symlink, type TreeEntry } from './tree.ts';
 
 /** The busybox applets that `init` calls. */
@@ -28,5 +28,14 @@ export function initramfs(busybox: Buffer, modules: readonly TreeEntry[]): Promi
     ...modules,
     ...overlay(path.join(import.meta.dirname, 'files/initramfs')),
   ]);
-  return zstdFrame(cpioArchive(tree));
+  return zstdFrame(cpioArchive(tree.map(cpioEntry)));
+}
+
+function cpioEntry(entry: TreeEntry): CpioEntry {
+  const { path: at } = entry;
+  if (entry.kind === 'symlink')
+    return { path: at, kind: 'link', mode: 0o777, data: Buffer.from(entry.target) };
+  if (entry.kind === 'directory')
+    return { path: at, kind: 'directory', mode: entry.mode, data: Buffer.alloc(0) };
+  return { path: at, kind: 'file', mode: entry.mode, data: entry.content };
 }

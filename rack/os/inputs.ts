@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DebianPackage } from '#base/debian.ts';
 
-const ownSources = [import.meta.dirname, ...['pe.ts', 'uki.ts'].map(basePath)];
+const sharedSources = ['base/pe.ts', 'base/uki.ts', 'ramdisk/image/cpio.ts', 'ramdisk/image/elf.ts'];
+const ownSources = [import.meta.dirname, ...sharedSources.map(inProject)];
 
 /** One digest over all that decides the bytes of a disk: its parameters, the packages, and our own sources. */
 export function inputKey(parameters: object, packages: readonly DebianPackage[]): string {
@@ -22,6 +23,6 @@ function filesIn(source: string): string[] {
     .toSorted();
 }
 
-function basePath(name: string): string {
-  return path.join(import.meta.dirname, '../../base', name);
+function inProject(name: string): string {
+  return path.join(import.meta.dirname, '../..', name);
 }

@@ -1,6 +1,7 @@
-import { access } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { run } from '#base/command.ts';
+import { elfNeeds } from '#ramdisk/image/elf.ts';
+import { exists } from './packages.ts';
 
 const folders = ['usr/lib/x86_64-linux-gnu', 'usr/lib64', 'lib/x86_64-linux-gnu', 'lib64'];
 
@@ -21,20 +22,13 @@ export async function librariesOf(program: string, packages: string): Promise<st
 }
 
 async function neededBy(file: string): Promise<string[]> {
-  const headers = await run('objdump', ['-p', file]);
-  return Array.from(headers.matchAll(/^\s*NEEDED\s+(\S+)$/gm), (match) => match[1] ?? '');
+  return elfNeeds(await readFile(file))?.libraries ?? [];
 }
 
 async function locate(name: string, packages: string): Promise<string> {
   for (const folder of folders) {
     const file = path.join(folder, name);
-    if (
-      await access(path.join(packages, file)).then(
-        () => true,
-        () => false,
-      )
-    )
-      return file;
+    if (await exists(path.join(packages, file))) return file;
   }
   throw new Error(
     `the demo OS needs ${name}, which none of its packages holds: add the package to rack/os/packages.ts`,

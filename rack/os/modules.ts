@@ -48,8 +48,8 @@ export async function moduleTree(options: ModuleOptions): Promise<TreeEntry[]> {
     const target = path.relative(path.join(packages, 'usr'), source).replace(/\.xz$/, '');
     entries.push(file(target, await uncompressed(source, options.busybox)));
   }
-  for (const list of ['modules.builtin', 'modules.builtin.modinfo', 'modules.order'])
-    entries.push(file(`${base}/${list}`, await readFile(path.join(packages, 'usr', base, list))));
+  const builtin = `${base}/modules.builtin`;
+  entries.push(file(builtin, await readFile(path.join(packages, 'usr', builtin))));
   return [...entries, ...(await indexes(entries, kernelRelease))];
 }
 
