@@ -19,6 +19,9 @@ import { startWorkflow } from '../workflows/start.ts';
 const closed = { additionalProperties: false };
 const NodeId = Type.String({ pattern: nodeIdPattern });
 
+const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const ipv4Pattern = `^${octet}(\\.${octet}){3}$`;
+
 const Enroll = Type.Object(
   {
     tenantId: TenantId,
@@ -29,7 +32,7 @@ const Enroll = Type.Object(
     macs: Type.Array(Type.String({ maxLength: 32 }), { minItems: 1, maxItems: 32 }),
     uuid: Type.Optional(Type.String({ pattern: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' })),
     hostname: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' })),
-    address: Type.Optional(Type.String({ pattern: '^(\\d{1,3}\\.){3}\\d{1,3}$' })),
+    address: Type.Optional(Type.String({ pattern: ipv4Pattern })),
     bmc: Type.Optional(BmcBinding),
   },
   closed,
@@ -90,6 +93,7 @@ async function enroll(store: Store, input: Enroll): Promise<string> {
   const macs = canonicalMacs(input.macs);
   await store.transaction().execute(async (queries) => {
     await insertNode(queries, nodeId, input);
+    await refuseTakenAddress(queries, nodeId, input);
     for (const mac of macs) await insertMac(queries, siteId, mac, nodeId);
   });
   return nodeId;
@@ -146,6 +150,27 @@ async function insertNode(queries: Queries, nodeId: string, input: Enroll): Prom
     if (!isDuplicate(error)) throw error;
     throw new RailheadError('CONFLICT', `there is a node ${nodeId} already`, { path: 'nodeId' }, error);
   }
+}
+
+/** Runs after the insert, so that of two enrolments at once the later one sees the other. */
+async function refuseTakenAddress(
+  queries: Queries,
+  nodeId: string,
+  { siteId, address }: Enroll,
+): Promise<void> {
+  if (address === undefined) return;
+  const other = await queries
+    .selectFrom('nodes')
+    .select('node_id')
+    .where('site_id', '=', siteId)
+    .where('address', '=', address)
+    .where('node_id', '!=', nodeId)
+    .executeTakeFirst();
+  if (other !== undefined)
+    throw new RailheadError('CONFLICT', `${address} is reserved for a node of this site already`, {
+      path: 'address',
+      address,
+    });
 }
 
 async function insertMac(queries: Queries, siteId: string, mac: string, nodeId: string): Promise<void> {

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeToken } from '#central/api/tokens.ts';
 import { onHost } from '#central/host.ts';
+import { startCentral } from '#central/start.ts';
 import {
   apiClient,
   mintToken,
@@ -197,6 +198,8 @@ test.each([
   [400, 'bmc.address', { bmc: { address: 'http://10.0.0.1', credentialRef: 'secret://bmc' } }],
   [400, 'bmc.credentialRef', { bmc: { address: 'https://10.0.0.1', credentialRef: 'password' } }],
   [400, 'nodeId', { nodeId: 'Node 1' }],
+  [400, 'address', { address: '10.77.0.256' }],
+  [400, 'uuid', { uuid: 'none' }],
   [404, 'siteId', { siteId: 'site_none' }],
   [404, 'poolId', { poolId: 'pool_none' }],
 ])('enrolling answers %i naming %s', async (status, path, change) => {
@@ -216,4 +219,29 @@ test('the published executable is what was hashed at the start, whatever has its
   const copies = await Promise.all([download(), download()]);
   expect(copies.map((copy) => Buffer.from(copy).equals(bytes))).toEqual([true, true]);
   expect((await fetch(`${centre.central.apiUrl}/bcd/${'0'.repeat(64)}`)).status).toBe(404);
+});
+
+test('a listener that cannot be bound is an error that leaves the directory free', async () => {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-bind-'));
+  const taken = Number(new URL(centre.central.apiUrl).port);
+  const anywhere = { host: '127.0.0.1', port: 0 };
+  const options = { directory, agents: anywhere, names: ['127.0.0.1'] };
+  await expect(startCentral({ ...options, api: { host: '127.0.0.1', port: taken } })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await (await startCentral({ ...options, api: anywhere })).close();
+  await rm(directory, { recursive: true });
+});
+
+test("an API with TLS is served by the centre's CA", async () => {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-tls-'));
+  const anywhere = { host: '127.0.0.1', port: 0 };
+  const api = { ...anywhere, tls: true };
+  const central = await startCentral({ directory, agents: anywhere, api, names: ['127.0.0.1'] });
+  const ca = await onHost(directory, async ({ keys }) => keys.authority.certificate);
+  const dispatcher = new Agent({ connect: { ca } });
+  expect((await request(`${central.apiUrl}/openapi.json`, { dispatcher })).statusCode).toBe(200);
+  await dispatcher.destroy();
+  await central.close();
+  await rm(directory, { recursive: true });
 });
