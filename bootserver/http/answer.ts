@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { errorStatus, type WireError } from '#contract/errors.ts';
 
 /** What a route answers. The length is always known: firmware and iPXE want it, and nothing is sent in chunks. */
@@ -6,8 +6,8 @@ export interface Answer {
   status: number;
   headers: Record<string, string>;
   length: number;
-  /** Called for a GET alone; a HEAD has the headers only. */
-  body(): Buffer | Readable;
+  /** For a GET alone; a HEAD has the headers only. A function writes to its target and does not end it. */
+  body: Buffer | ((target: Writable) => Promise<void>);
   /** Called when the answer is over, sent or not. */
   release?(): void | Promise<void>;
 }
@@ -17,7 +17,7 @@ export function bytesAnswer(content: Buffer, type: string, headers: Record<strin
     status: 200,
     headers: { 'content-type': type, ...headers },
     length: content.length,
-    body: () => content,
+    body: content,
   };
 }
 

@@ -1,11 +1,11 @@
-import type { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { CachedImage } from '#contract/images.ts';
 
 /** An open artifact whose digest holds; it stays readable until `close`. */
 export interface OpenImage {
   readonly sizeBytes: number;
-  /** The bytes from `start` up to, not including, `endExclusive`. */
-  stream(start: number, endExclusive: number): Readable;
+  /** Writes the bytes from `start` up to, not including, `endExclusive`, in constant memory; does not end `target`. */
+  sendTo(target: Writable, start: number, endExclusive: number): Promise<void>;
   close(): Promise<void>;
 }
 

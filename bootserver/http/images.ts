@@ -92,12 +92,12 @@ function stream(status: number, headers: Record<string, string>, image: OpenImag
     status,
     headers,
     length: endExclusive - start,
-    body: () => image.stream(start, endExclusive),
+    body: (target) => image.sendTo(target, start, endExclusive),
   };
 }
 
 function empty(status: number, headers: Record<string, string>): Answer {
-  return { status, headers, length: 0, body: () => Buffer.alloc(0) };
+  return { status, headers, length: 0, body: Buffer.alloc(0) };
 }
 
 /** Why an image cannot be had: 404 sends the ramdisk to the source, 503 lets it wait, 502 ends the deploy before the disk is touched. */

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pipeline } from 'node:stream/promises';
-import { systemCode } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { toWireError } from '#contract/errors.ts';
@@ -79,14 +77,14 @@ async function send(answer: Answer, method: 'GET' | 'HEAD', response: ServerResp
     response.end();
     return;
   }
-  const body = answer.body();
-  if (Buffer.isBuffer(body)) response.end(body);
-  else await pipeline(body, response);
+  const { body } = answer;
+  if (!Buffer.isBuffer(body)) await body(response);
+  response.end(Buffer.isBuffer(body) ? body : undefined);
 }
 
 /** A client that went away is no failure of ours; anything else is answered if nothing was sent, else the connection is cut. */
 function failed(error: unknown, request: BootRequest | undefined, response: ServerResponse, log: Log): void {
-  if (systemCode(error) === 'ERR_STREAM_PREMATURE_CLOSE') {
+  if (response.destroyed) {
     log.debug({ err: error, from: request?.from, path: request?.path }, 'boot HTTP: the client left');
     return;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Agent, Agent as HttpAgent, request } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { ImageReader } from '#bootserver/http/imageReader.ts';
 import type { CachedImage } from '#contract/images.ts';
 
@@ -17,7 +17,9 @@ export class OneImage implements ImageReader {
     this.openImages += 1;
     return {
       sizeBytes: image.length,
-      stream: (start: number, endExclusive: number) => Readable.from([image.subarray(start, endExclusive)]),
+      sendTo: async (target: Writable, start: number, endExclusive: number) => {
+        target.write(image.subarray(start, endExclusive));
+      },
       close: async () => {
         this.openImages -= 1;
       },
