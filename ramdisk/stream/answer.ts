@@ -20,13 +20,12 @@ export interface Asked {
 }
 
 /**
- * What to do with an answer: take its body (dropping `skip` bytes that are there already), follow it elsewhere, come back later, ask
- * again (`plain`: without a range), go to the next source, or give up.
+ * What to do with an answer: take its body (dropping `skip` bytes that are there already), come back later, ask again (`plain`:
+ * without a range), go to the next source, or give up.
  */
 export type Verdict =
   | { kind: 'take'; skip: number; totalBytes?: number; etag?: string }
   | { kind: 'complete' }
-  | { kind: 'follow'; location: string }
   | { kind: 'wait'; ms: number; why: string }
   | { kind: 'again'; plain: boolean; why: string }
   | { kind: 'next'; error: RailheadError }
@@ -36,8 +35,6 @@ export type Verdict =
 export function judge(answer: Answer, asked: Asked): Verdict {
   const { status, headers } = answer;
   if (status === 200 || status === 206) return judgeBytes(answer, asked);
-  if ([301, 302, 303, 307, 308].includes(status) && headers.location !== undefined)
-    return { kind: 'follow', location: headers.location };
   if (status === 416) return judgeUnsatisfiable(headers, asked);
   const error = errorOf(answer, asked);
   if (status === 502 && asked.place === 'site' && isOurs(answer)) return { kind: 'fail', error };

@@ -1,5 +1,6 @@
 import { rootCertificates } from 'node:tls';
 import { Agent, type Dispatcher, request } from 'undici';
+import { ignore } from '#base/errors.ts';
 import { type Answer, sourceError, withoutQuery } from './answer.ts';
 
 /** How sources are talked to. */
@@ -51,7 +52,7 @@ export async function ask(
         answer: { status, headers: flat, text: status >= 300 ? await startOf(body) : '' },
         body,
       };
-    body.on('error', () => {}).destroy();
+    body.on('error', ignore).destroy();
     if (hop === maxHops) throw sourceError({ url }, 'redirects', `it redirects more than ${maxHops} times`);
     current = nextUrl(current, location);
   }

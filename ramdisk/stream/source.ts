@@ -1,6 +1,7 @@
 import type { Agent } from 'undici';
 import { backoffMs } from '#base/backoff.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { judge, sizeMismatch, sourceError, type Verdict, withoutQuery } from './answer.ts';
 import { ask, type OpenedAnswer, type SourceOptions, sourceAgent } from './request.ts';
@@ -57,11 +58,13 @@ export function openArtifact(options: ArtifactOptions): Artifact {
 
 async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGenerator<Buffer> {
   const agent = sourceAgent(options);
+  const clock = options.clock ?? systemClock;
   let last: RailheadError | undefined;
   try {
     for (const place of options.places) {
       state.from = place.kind;
-      const refused = yield* readFrom(place, agent, options, state);
+      const fresh = { etag: undefined, plain: false, failures: 0, aliveAt: clock.now() };
+      const refused = yield* readFrom({ place, agent, options, state, clock, ...fresh });
       if (refused === undefined) return;
       last = refused;
     }
@@ -71,59 +74,52 @@ async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGener
   }
 }
 
-/** What one place is remembered by between requests. */
-interface Attempts {
+/** The reading from one place, and what is remembered of it between requests. */
+interface Reading {
+  readonly place: Place;
+  readonly agent: Agent;
+  readonly options: ArtifactOptions;
+  readonly state: ArtifactState;
+  readonly clock: Clock;
   etag: string | undefined;
+  /** Ask without a range: this server answers none right. */
   plain: boolean;
   failures: number;
   /** When a byte last arrived; before the first, when the place last asked for time. */
   aliveAt: number;
 }
 
+type Body = OpenedAnswer['body'];
+
 /** Reads from one place to the end; returns why it cannot be read from there when another place may. */
-async function* readFrom(
-  place: Place,
-  agent: Agent,
-  options: ArtifactOptions,
-  state: ArtifactState,
-): AsyncGenerator<Buffer, RailheadError | undefined> {
-  const clock = options.clock ?? systemClock;
-  const attempts: Attempts = { etag: undefined, plain: false, failures: 0, aliveAt: clock.now() };
+async function* readFrom(reading: Reading): AsyncGenerator<Buffer, RailheadError | undefined> {
+  const { place } = reading;
   for (;;) {
-    const { verdict, body } = await tryOnce(place, agent, options, state, attempts, clock);
+    const { verdict, body } = await tryOnce(reading);
     if (verdict.kind === 'take') {
-      const broken = yield* take(body, verdict, place, options, state, attempts, clock);
+      const broken = yield* take(body, verdict, reading);
       if (broken === undefined) return undefined;
-      const again = { kind: 'again', plain: attempts.plain, why: broken } as const;
-      await pause(again, place, options, state, attempts, clock);
+      await pause({ kind: 'again', plain: reading.plain, why: broken }, reading);
       continue;
     }
-    body?.on('error', () => {}).destroy();
+    body?.on('error', ignore).destroy();
     if (verdict.kind === 'complete') return undefined;
     if (verdict.kind === 'next') return verdict.error;
     if (verdict.kind === 'fail') throw verdict.error;
-    if (verdict.kind === 'follow') return sourceError(place, 'redirect', 'it redirects nowhere');
-    if (verdict.kind === 'again' && verdict.plain && attempts.plain)
+    if (verdict.kind === 'again' && verdict.plain && reading.plain)
       return sourceError(place, 'range', verdict.why);
-    await pause(verdict, place, options, state, attempts, clock);
+    await pause(verdict, reading);
   }
 }
 
-type Tried = { verdict: Verdict; body?: undefined } | { verdict: Verdict; body: OpenedAnswer['body'] };
-
-async function tryOnce(
-  place: Place,
-  agent: Agent,
-  { signal }: ArtifactOptions,
-  state: ArtifactState,
-  { etag, plain }: Attempts,
-  clock: Clock,
-): Promise<Tried> {
-  const offset = state.receivedBytes;
+async function tryOnce(reading: Reading): Promise<{ verdict: Verdict; body?: Body }> {
+  const { place, agent, options, state, clock, etag, plain } = reading;
+  const { signal } = options;
+  const { receivedBytes: offset, totalBytes } = state;
   try {
     const { answer, body } = await ask(agent, place.url, offset, { plain, etag, signal });
-    const asked = { place: place.kind, url: place.url, offset, totalBytes: state.totalBytes, etag };
-    return { verdict: judge(answer, { ...asked, now: clock.now() }), body };
+    const asked = { place: place.kind, url: place.url, offset, totalBytes, etag, now: clock.now() };
+    return { verdict: judge(answer, asked), body };
   } catch (error) {
     signal.throwIfAborted();
     if (hasCode(error, 'DRIVER_ERROR')) return { verdict: { kind: 'next', error } };
@@ -133,56 +129,54 @@ async function tryOnce(
 
 /** Yields the bytes of one answer; returns undefined when the artifact is whole, else why the answer ended before. */
 async function* take(
-  body: OpenedAnswer['body'] | undefined,
-  { skip, totalBytes, etag }: Verdict & { kind: 'take' },
-  place: Place,
-  options: ArtifactOptions,
-  state: ArtifactState,
-  attempts: Attempts,
-  clock: Clock,
+  body: Body | undefined,
+  verdict: Verdict & { kind: 'take' },
+  reading: Reading,
 ): AsyncGenerator<Buffer, string | undefined> {
-  state.totalBytes ??= totalBytes;
-  attempts.etag ??= etag;
-  let left = skip;
-  let broken = 'the connection ended before the last byte';
+  const { state, options } = reading;
+  state.totalBytes ??= verdict.totalBytes;
+  reading.etag ??= verdict.etag;
+  let left = verdict.skip;
   try {
-    for await (const part of body ?? []) {
-      const fresh = (part as Buffer).subarray(Math.min(left, (part as Buffer).length));
-      left -= (part as Buffer).length - fresh.length;
+    for await (const part of (body ?? []) as AsyncIterable<Buffer>) {
+      const fresh = part.subarray(Math.min(left, part.length));
+      left -= part.length - fresh.length;
       if (fresh.length === 0) continue;
-      attempts.failures = 0;
-      attempts.aliveAt = clock.now();
-      state.receivedBytes += fresh.length;
-      if (state.totalBytes !== undefined && state.receivedBytes > state.totalBytes)
-        throw sizeMismatch(place, state.totalBytes, state.receivedBytes);
+      count(fresh, reading);
       yield fresh;
     }
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof RailheadError) throw error;
-    broken = (error as Error).message;
-    return broken;
+    return (error as Error).message;
   }
   const whole = state.totalBytes === undefined || state.receivedBytes >= state.totalBytes;
-  return whole && left === 0 ? undefined : broken;
+  return whole && left === 0 ? undefined : 'the connection ended before the last byte';
 }
 
-/** Waits before the next request, or gives up: a place that asks for time before the first byte has until the deadline, else `patienceMs` of silence are the end. */
-async function pause(
-  verdict: Verdict & { kind: 'wait' | 'again' },
-  place: Place,
-  options: ArtifactOptions,
-  state: ArtifactState,
-  attempts: Attempts,
-  clock: Clock,
-): Promise<void> {
+/** @throws RailheadError DRIVER_ERROR (`reason` size-mismatch) for a byte too many */
+function count(fresh: Buffer, reading: Reading): void {
+  const { state, place, clock } = reading;
+  reading.failures = 0;
+  reading.aliveAt = clock.now();
+  state.receivedBytes += fresh.length;
+  if (state.totalBytes !== undefined && state.receivedBytes > state.totalBytes)
+    throw sizeMismatch(place, state.totalBytes, state.receivedBytes);
+}
+
+/**
+ * Waits before the next request, or gives up: a place that asks for time before the first byte has until the deadline, else
+ * `patienceMs` of silence are the end.
+ */
+async function pause(verdict: Verdict & { kind: 'wait' | 'again' }, reading: Reading): Promise<void> {
+  const { options, state, clock, place } = reading;
   const { patienceMs = fiveMinutes, deadline, signal } = options;
   const asksForTime = verdict.kind === 'wait' && state.receivedBytes === 0;
-  attempts.failures++;
-  if (verdict.kind === 'again') attempts.plain = verdict.plain;
-  if (asksForTime) attempts.aliveAt = clock.now();
-  const ms = verdict.kind === 'wait' ? verdict.ms : backoffMs(attempts.failures, limits);
-  const until = asksForTime ? deadline : attempts.aliveAt + patienceMs;
+  reading.failures++;
+  if (verdict.kind === 'again') reading.plain = verdict.plain;
+  if (asksForTime) reading.aliveAt = clock.now();
+  const ms = verdict.kind === 'wait' ? verdict.ms : backoffMs(reading.failures, limits);
+  const until = asksForTime ? deadline : reading.aliveAt + patienceMs;
   if (clock.now() + ms > until) throw silent(place, verdict.why);
   options.onWait(verdict.why, place.kind);
   await clock.sleep(ms, signal);
