@@ -1,7 +1,8 @@
 import { RailheadError } from '#contract/errors.ts';
 import { findOperation } from '../agents/operations.ts';
+import { nodeTopic } from '../signals.ts';
 import type { Row } from '../store/tables.ts';
-import type { StepRun } from './stepRun.ts';
+import { type StepRun, waitFor } from './stepRun.ts';
 
 /**
  * The ramdisk that this workflow booted: the newest join of the node that came after its boot entry was placed, of a
@@ -25,21 +26,22 @@ export async function joinedRamdisk(run: StepRun): Promise<Row<'node_joins'> | u
 }
 
 /**
- * The join of the ramdisk that a step's operation is for; after a crash the one that was asked already.
+ * The join of the ramdisk that a step's operation is for; after a crash the one that was asked already. A further attempt
+ * waits until the machine has booted its ramdisk again.
  * @throws RailheadError INVALID_STATE when this workflow's ramdisk has not joined, or is lost
  */
 export async function addressee(run: StepRun): Promise<string> {
   const asked = await findOperation(run.central.store, run.stepId, run.attempt);
   if (asked?.join_id != null) return asked.join_id;
-  const join = await joinedRamdisk(run);
-  if (join !== undefined && join.lost_at === null) return join.join_id;
-  throw new RailheadError(
-    'INVALID_STATE',
-    'no ramdisk of this workflow is connected: boot one and wait for it first',
-    {
-      reason: join === undefined ? 'no-ramdisk' : 'ramdisk-lost',
-    },
-  );
+  const connected = async () => {
+    const join = await joinedRamdisk(run);
+    return join?.lost_at === null ? join.join_id : undefined;
+  };
+  if (run.attempt > 1) return waitFor(run, [nodeTopic(run.workflow.node_id)], connected);
+  const joinId = await connected();
+  if (joinId !== undefined) return joinId;
+  const message = 'no ramdisk of this workflow is connected: boot one and wait for it first';
+  throw new RailheadError('INVALID_STATE', message, { reason: 'no-ramdisk' });
 }
 
 /** When the site had placed this workflow's newest boot entry, by the site's clock. */

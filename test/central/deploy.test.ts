@@ -1,5 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
-import { bootMachine, deploy, enroll, follow, osDigest, signedSuccess, workflow } from './line.ts';
+import type { FakeSite } from './fakeSite.ts';
+import {
+  bootMachine,
+  deploy,
+  type EventView,
+  enroll,
+  follow,
+  osDigest,
+  signedSuccess,
+  workflow,
+} from './line.ts';
 import { sampleProfile } from './sampleProfile.ts';
 import { failedWith, instead, type Stage, setStage } from './stage.ts';
 
@@ -128,4 +138,34 @@ test('a machine that boots again in the middle of a write fails that try and a r
   const after = await workflow(stage.line.call, workflowId);
   expect(after).toMatchObject({ state: 'succeeded' });
   expect(after.steps.find(({ use }) => use === 'deploy.deploy')).toMatchObject({ attempt: 2 });
+});
+
+test('a retry waits for a machine that its site had lost', async () => {
+  const tried = Promise.withResolvers<FakeSite>();
+  let tries = 0;
+  const steps = sampleProfile.steps.map((step) =>
+    step.use === 'deploy.deploy' ? { ...step, retries: 1 } : step,
+  );
+  stage = await setStage(
+    async (operation, at) => {
+      if (operation.action !== 'deploy.image' || ++tries > 1) return false;
+      const lost = { eventId: 'lost-1', at: new Date().toISOString(), nodeId: operation.nodeId };
+      await at.report({ events: [{ ...lost, type: 'agent.lost', role: 'ramdisk' }] });
+      tried.resolve(at);
+      return true;
+    },
+    { ...sampleProfile, steps },
+  );
+  const workflowId = await deploy(stage.line, 'node-1');
+  const site = await tried.promise;
+  let starts = 0;
+  const isSecondStart = ({ type, text }: EventView) =>
+    type === 'step.started' && text === 'deploy.deploy' && ++starts === 2;
+  await follow(stage.line.call, workflowId, isSecondStart);
+  await bootMachine('node-1', site, stage.machines.get('node-1') ?? {});
+  const events = await follow(stage.line.call, workflowId);
+  expect(events.find(({ type }) => type === 'step.retrying')?.data).toMatchObject({
+    error: { code: 'DRIVER_ERROR', details: { reason: 'ramdisk-lost' } },
+  });
+  expect(await workflow(stage.line.call, workflowId)).toMatchObject({ state: 'succeeded' });
 });
