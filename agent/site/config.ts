@@ -20,6 +20,8 @@ export async function readConfig(file: string): Promise<SiteConfig> {
 export function parseConfig(toml: string): SiteConfig {
   const config = validate(SiteConfig, parseToml(toml), 'INVALID_CONFIG');
   checkNetwork(config.provisioning);
+  checkPort('machine.listen', config.machine.listen);
+  checkPort('admin.listen', config.admin.listen);
   return freeze(config);
 }
 
@@ -74,6 +76,12 @@ function checkNetwork(network: SiteConfig['provisioning']): void {
   if (own >= first && own <= last)
     refuse('provisioning.poolStart', `the pool must not hold the site's own address ${network.address}`);
   if (durationMs(network.leaseTime) < 60_000) refuse('provisioning.leaseTime', 'must be 1m or longer');
+}
+
+function checkPort(path: string, listen: string | undefined): void {
+  if (listen === undefined) return;
+  const port = Number(listen.slice(listen.lastIndexOf(':') + 1));
+  if (port < 1 || port > 65_535) refuse(path, 'the port must be 1 to 65535');
 }
 
 function addressNumber(path: string, text: string): number {

@@ -4,23 +4,20 @@ import { publicKeyFromJwk } from '#base/jws.ts';
 import { type Log, openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
-import { type BootServer, startBootServer } from '#bootserver/bootServer.ts';
 import { type ImageCache, openCache } from '#cache/imageCache.ts';
-import { durationMs } from '#contract/durations.ts';
 import { type Identity, readIdentity } from '../join/identity.ts';
 import { openAdminListener, openLocalSocket } from './admin/listener.ts';
-import { bootTurns } from './bootTurns.ts';
 import { type SiteConfig, sizeBytes } from './config.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
-import { listenFds } from './listenFds.ts';
 import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
+import { openBoot } from './openBoot.ts';
 import { createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
 import { startPruning } from './store/pruning.ts';
-import { openState, type SiteState } from './store/state.ts';
+import { openState } from './store/state.ts';
 import { createWake } from './wake.ts';
 
 /**
@@ -58,9 +55,9 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const machines = createWake();
   const news = createWake();
   const progress = keep(createProgressBox(news.wake));
-  const bootServer = keep(
-    await openBootServer(config, environment, { state, cache, log, onEvent: news.wake }),
-  );
+  const machineUrl = `https://${machineListen(config)}`;
+  const boot = { state, cache, machineUrl, log, onEvent: news.wake };
+  const bootServer = keep(await openBoot(config, environment, boot));
   const imagesUrl = `${bootServer.httpUrl}/images`;
   const presence = createPresence();
   const parts = { siteId, imagesUrl, state, presence, progress, machines, news, log };
@@ -97,59 +94,12 @@ async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> 
   return openCache({ directory, quotaBytes: sizeBytes(quota), parallelPulls, ...sourceCa, log });
 }
 
-interface BootParts {
-  state: SiteState;
-  cache: ImageCache;
-  log: Log;
-  onEvent(): void;
-}
-
-function openBootServer(
-  config: SiteConfig,
-  environment: NodeJS.ProcessEnv,
-  { state, cache, log, onEvent }: BootParts,
-): Promise<BootServer> {
-  const {
-    interface: name,
-    address,
-    prefixLength,
-    poolStart,
-    poolEnd,
-    router = address,
-    dns,
-    leaseTime,
-  } = config.provisioning;
-  const { httpPort, dhcpPort, tftpPort, ipxeDirectory, consoles } = config.boot;
-  const leaseSeconds = durationMs(leaseTime) / 1000;
-  const pool = { first: poolStart, last: poolEnd };
-  return startBootServer({
-    interface: { name, address, prefixLength, pool, router, dns: [...dns], leaseSeconds },
-    ...bootTurns({ state, consoles, onEvent }),
-    images: cache,
-    ipxeDirectory,
-    machineUrl: `https://${machineListen(config)}`,
-    database: state.database,
-    log,
-    httpPort,
-    dhcpPort,
-    tftpPort,
-    sockets: bootSockets(environment),
-  });
-}
-
-/** What systemd has bound for the boot server, by the names in `bcd-dhcp.socket` and `bcd-tftp.socket`. */
-function bootSockets(environment: NodeJS.ProcessEnv): { dhcp?: number; tftp?: number } {
-  const passed = listenFds(environment);
-  const [dhcp, tftp] = [passed.get('dhcp'), passed.get('tftp')];
-  return { ...(dhcp === undefined ? {} : { dhcp }), ...(tftp === undefined ? {} : { tftp }) };
-}
-
 function machineListen({ machine, provisioning }: SiteConfig): string {
   return machine.listen ?? `${provisioning.address}:8443`;
 }
 
 function localSocket({ admin, stateDirectory }: SiteConfig): string {
-  return admin.socket ?? path.join(stateDirectory, 'bcd.sock');
+  return path.resolve(admin.socket ?? path.join(stateDirectory, 'bcd.sock'));
 }
 
 function secretPlaces({ secrets }: SiteConfig, { CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv) {

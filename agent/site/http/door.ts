@@ -1,5 +1,6 @@
 import type { ServerOptions } from 'node:https';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { systemCode } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { errorStatus, RailheadError, toWireError } from '#contract/errors.ts';
 
@@ -39,8 +40,22 @@ function ownError(error: FastifyError): unknown {
   return new RailheadError('INVALID_INPUT', error.message, { reason: error.code });
 }
 
+/**
+ * Begins to listen. `field` is the one of the configuration that says where.
+ * @throws RailheadError INVALID_CONFIG when the place cannot be had
+ */
+export async function listen(door: Door, where: string, field: string): Promise<void> {
+  try {
+    await door.listen(where.startsWith('/') ? { path: where } : listenAddress(where));
+  } catch (error) {
+    const reason = systemCode(error) ?? 'unknown';
+    const message = `${field}: cannot listen on ${where} (${reason}): choose another place, or end what holds it`;
+    throw new RailheadError('INVALID_CONFIG', message, { path: field, reason }, error);
+  }
+}
+
 /** The parts of `10.77.0.1:8443` or `[fe80::1]:8443`. */
-export function listenAddress(text: string): { host: string; port: number } {
+function listenAddress(text: string): { host: string; port: number } {
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Closable } from '#base/shutdown.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { Identity } from '../../join/identity.ts';
-import { createDoor, listenAddress } from '../http/door.ts';
+import { createDoor, listen } from '../http/door.ts';
 import type { Session } from '../store/sessions.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { joinMachine } from './join.ts';
@@ -10,12 +11,12 @@ import { pollMachine, type ToldCancels } from './poll.ts';
 import { takeReport } from './report.ts';
 import { requestToken } from './token.ts';
 
-/** Opens the door for ramdisks: TLS with the site's certificate, on `listen` (`address:port`). */
+/** Opens the door for ramdisks: TLS with the site's certificate, on `where` (`address:port`). */
 export async function openMachineListener(
-  listen: string,
+  where: string,
   identity: Identity,
   parts: MachineParts,
-): Promise<{ port: number; close(): Promise<void> }> {
+): Promise<Closable> {
   const tls = { cert: identity.certificate, key: identity.privateKey, minVersion: 'TLSv1.3' as const };
   const door = createDoor({ log: parts.log, tls, bodyLimit: 256 * 1024 });
   const told = new Map<string, ToldCancels>();
@@ -31,11 +32,9 @@ export async function openMachineListener(
     await takeReport(request.body, sessionOf(request, parts), parts);
     return {};
   });
-  await door.listen(listenAddress(listen));
+  await listen(door, where, 'machine.listen');
   const deadlines = watchDeadlines(parts);
-  const { port } = door.server.address() as { port: number };
   return {
-    port,
     close: async () => {
       deadlines.close();
       await door.close();

@@ -11,6 +11,8 @@ export interface BootEntries {
   /** True when there was one. */
   remove(nodeId: string): boolean;
   all(): BootEntry[];
+  /** Forgets entries that expired before `before` (milliseconds). */
+  prune(before: number): void;
 }
 
 type Row = { document: string };
@@ -29,6 +31,7 @@ export function openBootEntries(database: Sqlite): BootEntries {
   );
   const byNode = database.prepare<[string], Row>('SELECT document FROM boot_entries WHERE node_id = ?');
   const remove = database.prepare('DELETE FROM boot_entries WHERE node_id = ?');
+  const prune = database.prepare('DELETE FROM boot_entries WHERE expires_at < ?');
   const all = database.prepare<[], Row>('SELECT document FROM boot_entries ORDER BY entry_id');
   return {
     put: database.transaction((entry: BootEntry) => {
@@ -40,6 +43,7 @@ export function openBootEntries(database: Sqlite): BootEntries {
     byMac: (mac, now) => parsed(byMac.get(mac, now)),
     byNode: (nodeId) => parsed(byNode.get(nodeId)),
     remove: (nodeId) => remove.run(nodeId).changes === 1,
+    prune: (before) => void prune.run(before),
     all: () => all.all().map((row) => JSON.parse(row.document)),
   };
 }

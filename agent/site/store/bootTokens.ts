@@ -24,6 +24,8 @@ export interface BootTokens {
   claim(mac: string, claimedBy: string): void;
   contest(mac: string): void;
   forget(nodeId: string): void;
+  /** Forgets tokens that expired before `before` (milliseconds). */
+  prune(before: number): void;
 }
 
 interface Row {
@@ -55,6 +57,7 @@ export function openBootTokens(database: Sqlite): BootTokens {
   const claim = database.prepare('UPDATE boot_tokens SET claimed_by = ? WHERE mac = ?');
   const contest = database.prepare('UPDATE boot_tokens SET contested = 1 WHERE mac = ?');
   const forget = database.prepare('DELETE FROM boot_tokens WHERE node_id = ?');
+  const prune = database.prepare('DELETE FROM boot_tokens WHERE expires_at < ?');
   return {
     mint: (facts) => {
       const token = newToken();
@@ -67,6 +70,7 @@ export function openBootTokens(database: Sqlite): BootTokens {
     },
     claim: (mac, claimedBy) => void claim.run(claimedBy, mac),
     contest: (mac) => void contest.run(mac),
+    prune: (before) => void prune.run(before),
     forget: (nodeId) => void forget.run(nodeId),
   };
 }

@@ -50,6 +50,7 @@ test.each([
   [`${least}leaseTime = 10`, 'provisioning.leaseTime'],
   [`${least}[boot]\nhttpPort = 0`, 'boot.httpPort'],
   [`${least}[admin]\nlisten = "9090"`, 'admin.listen'],
+  [`${least}[admin]\nlisten = "127.0.0.1:99999"`, 'admin.listen'],
   [`${least}[central]\nurl = "http://centre"`, 'central.url'],
   [`${least}[cache]\nquota = "50G"`, 'cache.quota'],
 ])('a wrong configuration names its field: %#', (toml, path) => {
