@@ -105,7 +105,7 @@ async function notSeen(
   const console = (await readFrom(consoleLog, 0)).trimEnd().split('\n').slice(-15);
   return new RailheadError(
     'UNAVAILABLE',
-    `${pattern} did not come on the console of ${name} within ${timeoutMs} ms; see ${consoleLog}`,
+    `${pattern} did not come on the console of ${name} within ${timeoutMs} ms; it ends with "${console.at(-1)}"; see ${consoleLog}`,
     { reason: 'console-timeout', console },
   );
 }

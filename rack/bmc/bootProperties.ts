@@ -29,7 +29,7 @@ export function patchedOverride(current: BootOverride, boot: unknown, name: Firm
   const { overrideMode, bootTargets } = firmware(name);
   const patch = { ...current };
   for (const [property, value] of Object.entries(boot)) {
-    if (property === 'BootSourceOverrideTarget') patch.target = listed(property, value, bootTargets) as never;
+    if (property === 'BootSourceOverrideTarget') patch.target = listed(property, value, bootTargets);
     else if (property === 'BootSourceOverrideEnabled') patch.enabled = listed(property, value, enabledValues);
     else if (property === 'BootSourceOverrideMode') listed(property, value, [overrideMode]);
     else

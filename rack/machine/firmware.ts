@@ -1,13 +1,14 @@
+import type { BootOverride } from './bootOverride.ts';
+
 /** A kind of firmware: the files it comes from and how QEMU is told to run it. */
 interface FirmwareDefinition {
-  /** Modes of a boot override, as Redfish names them. */
+  /** The mode of its boot override, as Redfish names it. */
   readonly overrideMode: 'UEFI' | 'Legacy';
-  readonly bootTargets: readonly string[];
+  readonly bootTargets: readonly BootOverride['target'][];
   readonly code?: string;
   /** The blank NVRAM that each machine gets a copy of. */
   readonly nvramTemplate?: string;
   readonly machine: string;
-  readonly extra: readonly string[];
   /** Properties of the network card. */
   readonly nic: string;
 }
@@ -19,7 +20,6 @@ export const firmwares = {
     code: '/usr/share/OVMF/OVMF_CODE_4M.fd',
     nvramTemplate: '/usr/share/OVMF/OVMF_VARS_4M.fd',
     machine: 'q35',
-    extra: [],
     // Without an option ROM the firmware's own PXE and HTTP boot run instead of QEMU's iPXE.
     nic: ',romfile=',
   },
@@ -28,7 +28,6 @@ export const firmwares = {
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd'],
     // Without graphics QEMU tells SeaBIOS to use the serial port; `-device sga` is gone from later QEMUs.
     machine: 'q35,graphics=off',
-    extra: [],
     nic: '',
   },
 } as const satisfies Record<string, FirmwareDefinition>;
@@ -42,12 +41,11 @@ export function firmware(name: FirmwareName): FirmwareDefinition {
 
 /** QEMU arguments for the firmware itself; `nvram` is the machine's own copy of the template. */
 export function firmwareArguments(name: FirmwareName, nvram: string): readonly string[] {
-  const { code, machine, extra } = firmware(name);
+  const { code, machine } = firmware(name);
   const flash = (unit: number, options: string) => ['-drive', `if=pflash,format=raw,unit=${unit},${options}`];
   return [
     '-machine',
     machine,
-    ...extra,
     ...(code === undefined
       ? []
       : [...flash(0, `readonly=on,file=${code}`), ...flash(1, `file=${nvram.replaceAll(',', ',,')}`)]),
