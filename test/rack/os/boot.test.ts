@@ -14,12 +14,14 @@ import { type RejoinServer, startRejoinServer, testCa } from './rejoinServer.ts'
  */
 const osLine = /^RAILHEAD-OS hostname=(\S+) image=(\S+) address=(\S+) uptime=([\d.]+)\r?$/m;
 const token = 'token-that-must-not-stay-on-the-disk';
-const directory = mkdtempSync(path.join(tmpdir(), 'railhead-os-boot-'));
-const disk = path.join(directory, 'disk.raw');
+let directory = '';
+let disk = '';
 let image = '';
 
 describe.skipIf(!process.env.RAILHEAD_QEMU)('the OS image in QEMU', { timeout: 120_000 }, () => {
   beforeAll(async () => {
+    directory = mkdtempSync(path.join(tmpdir(), 'railhead-os-boot-'));
+    disk = path.join(directory, 'disk.raw');
     image = (await buildOs({ ref: 'demo@1', cacheDirectory: '.cache' })).file;
     copyFileSync(image, disk);
   }, 300_000);
