@@ -12,7 +12,6 @@ import { runOperations } from './operations/runner.ts';
 import { connectSite } from './site/client.ts';
 import { openSession } from './site/session.ts';
 import { runStep } from './steps/index.ts';
-import { waitUntil } from './waitUntil.ts';
 
 /** Where the ramdisk finds what it needs; the defaults are those of its image. */
 export interface RamdiskOptions {
@@ -37,9 +36,7 @@ export async function runRamdisk(options: RamdiskOptions = {}): Promise<void> {
   const location = locateSite(hints, lease, facts);
   const client = connectSite(location.site, trust.ca);
   try {
-    const token =
-      location.token ??
-      (await waitUntil(() => requestToken(client, location, facts.uuid), 'token', say, signal));
+    const token = async () => location.token ?? (await requestToken(client, location, facts.uuid));
     const session = await openSession({ client, keys, facts, mac: location.mac, token, say, signal });
     say(`joined site ${session.joined.siteId} as node ${session.joined.nodeId}`);
     const journal = await openJournal(stateDirectory);

@@ -26,12 +26,13 @@ export interface JoinParts {
   keys: MachineKeys;
   facts: MachineFacts;
   mac: string;
-  token: string;
+  /** Asked for at each join: a token that was found, not given, may have been replaced since. */
+  token(): Promise<string>;
   say: Say;
   signal: AbortSignal;
 }
 
-/** Joins the site, however long it takes. Rejects only when `signal` aborts or the site refuses the machine for good. */
+/** Joins the site, however long it takes. Rejects only when `signal` aborts. */
 export async function openSession(parts: JoinParts): Promise<Session> {
   const { client, say, signal } = parts;
   let joined = await waitUntil(() => join(parts), 'join', say, signal);
@@ -39,11 +40,13 @@ export async function openSession(parts: JoinParts): Promise<Session> {
   const asJoined = <Value>(what: string, call: (session: string) => Promise<Value>): Promise<Value> =>
     waitUntil(
       async () => {
+        const { session } = joined;
         try {
-          return await call(joined.session);
+          return await call(session);
         } catch (error) {
           if (!hasCode(error, 'UNAUTHENTICATED')) throw error;
-          joined = await join(parts);
+          // Another call may have joined again meanwhile.
+          if (joined.session === session) joined = await join(parts);
           return await call(joined.session);
         }
       },
@@ -72,10 +75,10 @@ export async function openSession(parts: JoinParts): Promise<Session> {
   };
 }
 
-async function join({ client, keys, facts, mac, token, signal }: JoinParts): Promise<RamdiskJoinAnswer> {
+async function join({ client, keys, facts, mac, signal, ...parts }: JoinParts): Promise<RamdiskJoinAnswer> {
   const message = {
     protocol: protocolVersion,
-    token,
+    token: await parts.token(),
     mac,
     ...(facts.uuid !== undefined && { uuid: facts.uuid }),
     bootId: facts.bootId,
