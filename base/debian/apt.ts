@@ -1,6 +1,7 @@
-import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '#base/command.ts';
+import { writeDurably } from '#base/durableFile.ts';
 import { type Source, sourcesOf } from './mirror.ts';
 
 export type Architecture = 'amd64' | 'arm64';
@@ -30,7 +31,14 @@ export class Apt {
   async update(options: { refresh?: boolean } = {}): Promise<void> {
     if (options.refresh !== true && (await this.hasIndex())) return;
     await this.prepare();
-    await this.locked('apt-get', ['update', '--error-on=any']);
+    const sources = await sourcesOf(this.settings.suite);
+    const named = sources.filter(({ guessed }) => guessed !== true);
+    try {
+      await this.fetchIndex(sources);
+    } catch (error) {
+      if (named.length === sources.length) throw error;
+      await this.fetchIndex(named);
+    }
   }
 
   /** Runs apt-get in this directory and returns its output. `cwd` is where `download` puts files. */
@@ -57,13 +65,16 @@ export class Apt {
     await access(keyring).catch(() => {
       throw new Error(`${keyring} is missing: apt-get install debian-archive-keyring, then try again`);
     });
-    const { directory, suite } = this.settings;
+    const { directory } = this.settings;
     for (const name of ['etc/sources', 'state/lists/partial', 'cache/archives/partial'])
       await mkdir(path.join(directory, name), { recursive: true });
     await writeFile(path.join(directory, 'state/status'), '');
-    const sources = path.join(directory, 'etc/sources/debian.sources');
-    await rm(sources, { force: true });
-    await writeFile(sources, sourcesFile(await sourcesOf(suite), this.settings));
+  }
+
+  private async fetchIndex(sources: readonly Source[]): Promise<void> {
+    const file = path.join(this.settings.directory, 'etc/sources/debian.sources');
+    await writeDurably(file, sourcesFile(sources, this.settings));
+    await this.locked('apt-get', ['update', '--error-on=any']);
   }
 
   private options(): string[] {

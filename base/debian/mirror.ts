@@ -5,6 +5,8 @@ import { run } from '#base/command.ts';
 export interface Source {
   uri: string;
   suite: string;
+  /** The host does not name it: a mirror usually has it, but may not. */
+  guessed?: true;
 }
 
 const fallback = 'http://deb.debian.org/debian/';
@@ -25,7 +27,8 @@ export async function hostSuite(): Promise<string | undefined> {
 
 /**
  * Decides from what apt would fetch for the host (`uri release component` per line) which sources give `suite`:
- * the mirror of the host's own release, and the mirror of its security updates where it has one.
+ * the mirror of the host's own release, and the mirror of its security updates. A host without the latter (debootstrap sets up
+ * none) is expected to find it beside the first, so that the same packages come from either.
  */
 export function chooseSources(targets: string, host: string | undefined, suite: string): Source[] {
   const lines = targets
@@ -36,9 +39,10 @@ export function chooseSources(targets: string, host: string | undefined, suite: 
     lines.find(([, release]) => releases.includes(release ?? ''))?.[0];
   const archive = uriOf([host ?? '', suite, 'stable', 'oldstable']);
   const security = uriOf([`${host}-security`, `${suite}-security`, 'stable-security', 'oldstable-security']);
-  const sources = [{ uri: archive ?? fallback, suite }];
-  if (security !== undefined) sources.push({ uri: security, suite: `${suite}-security` });
-  return sources;
+  const first = { uri: archive ?? fallback, suite };
+  if (security !== undefined) return [first, { uri: security, suite: `${suite}-security` }];
+  const beside = first.uri.replace(/\/debian\/?$/, '/debian-security/');
+  return beside === first.uri ? [first] : [first, { uri: beside, suite: `${suite}-security`, guessed: true }];
 }
 
 /** apt's own reading of the host's sources, in either of its two formats (`sources.list`, deb822). */

@@ -16,9 +16,16 @@ test('the fixed suite comes from the mirror that holds the host release, securit
   ]);
 });
 
-test('a host without a security source gives the one archive', () => {
+test('a host without a security source is expected to find it beside its mirror', () => {
   expect(chooseSources('http://m/debian/ trixie main', 'trixie', 'trixie')).toEqual([
     { uri: 'http://m/debian/', suite: 'trixie' },
+    { uri: 'http://m/debian-security/', suite: 'trixie-security', guessed: true },
+  ]);
+});
+
+test('nothing is guessed beside a mirror of another layout', () => {
+  expect(chooseSources('http://m/remote-trixie/ trixie main', 'trixie', 'trixie')).toEqual([
+    { uri: 'http://m/remote-trixie/', suite: 'trixie' },
   ]);
 });
 
@@ -27,7 +34,7 @@ test('a host that names its suite by role is understood', () => {
 });
 
 test('without a Debian source, or with a CD alone, Debian’s own mirror is used', () => {
-  const fallback = [{ uri: 'http://deb.debian.org/debian/', suite: 'trixie' }];
-  expect(chooseSources('', undefined, 'trixie')).toEqual(fallback);
-  expect(chooseSources('cdrom:[Debian]/ trixie main', 'trixie', 'trixie')).toEqual(fallback);
+  const fallback = { uri: 'http://deb.debian.org/debian/', suite: 'trixie' };
+  expect(chooseSources('', undefined, 'trixie')[0]).toEqual(fallback);
+  expect(chooseSources('cdrom:[Debian]/ trixie main', 'trixie', 'trixie')[0]).toEqual(fallback);
 });
