@@ -67,7 +67,7 @@ export interface BootServer extends Closable {
 export async function startBootServer(options: BootServerOptions): Promise<BootServer> {
   const { log, clock = systemClock } = options;
   const files = await loadBinaries(options.ipxeDirectory);
-  const boots = new Boots(options.timeline, clock);
+  const boots = new Boots(neverThrowing(options.timeline, log), clock);
   const leases = new LeaseTable(options.database);
   const started: Closable[] = [];
   try {
@@ -85,6 +85,17 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     await closeAll(started);
     throw error;
   }
+}
+
+/** A boot goes on when its history cannot be written. */
+function neverThrowing(timeline: BootServerOptions['timeline'], log: Log): BootServerOptions['timeline'] {
+  return (event) => {
+    try {
+      timeline(event);
+    } catch (error) {
+      log.error({ err: error, ...event }, 'a boot event was lost');
+    }
+  };
 }
 
 async function startTftp(

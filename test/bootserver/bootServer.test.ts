@@ -100,6 +100,14 @@ describe('scripts', () => {
     expect(events).toMatchObject([{ type: 'boot.script', bootId: asked[0]?.bootId }]);
   });
 
+  test('a timeline that fails does not stop a boot', async () => {
+    events.push = () => {
+      throw new Error('the disk is full');
+    };
+    expect((await get(`/ipxe?${query}`)).status).toBe(200);
+    Reflect.deleteProperty(events, 'push');
+  });
+
   test('a BIOS machine gets kernel and initrd', async () => {
     decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: [] };
     const script = (await get('/ipxe?mac=52-54-00-77-00-41&platform=pcbios&buildarch=i386')).body.toString();
