@@ -87,7 +87,7 @@ export function createBmcs({ pins, secrets, log, idleMs = 60_000 }: BmcsOptions)
 
 function boundBmc(node: SiteNode): BmcBinding {
   if (node.bmc !== undefined) return node.bmc;
-  throw new RailheadError('INVALID_STATE', `${node.nodeId} has no BMC: give it one with 'railhead nodes'`, {
+  throw new RailheadError('INVALID_STATE', `${node.nodeId} has no BMC in its record: enroll it with one`, {
     path: 'bmc',
     reason: 'no-bmc',
     nodeId: node.nodeId,
