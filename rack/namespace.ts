@@ -15,7 +15,8 @@ export function enterNamespace(name: string): () => void {
   const home = openSync('/proc/thread-self/ns/net', 'r');
   const target = openSync(`/run/netns/${name}`, 'r');
   try {
-    if (setns(target, networkNamespace) !== 0) throw new Error(`could not enter network namespace ${name}: it needs root`);
+    if (setns(target, networkNamespace) !== 0)
+      throw new Error(`could not enter network namespace ${name}: it needs root`);
   } finally {
     closeSync(target);
   }
