@@ -43,6 +43,7 @@ function planMachine(prefix: string, machine: MachineSpec, index: number, rack: 
     controlSocket: path.join(directory, 'control.sock'),
     nvram: path.join(directory, 'nvram.fd'),
     tap: `tap${index}`,
+    ...(machine.nicRom === undefined ? {} : { nicRom: path.resolve(machine.nicRom) }),
   };
 }
 

@@ -24,6 +24,7 @@ export interface MachineRecord {
   directory: string;
   nvram: string;
   tap: string;
+  nicRom?: string;
   faults: FaultName[];
 }
 

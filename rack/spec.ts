@@ -23,6 +23,8 @@ const MachineSpec = Type.Object(
     memoryMiB: Type.Integer({ minimum: 128, default: 768 }),
     disks: Type.Array(DiskSpec, { default: [] }),
     faults: Type.Array(Type.Enum(faultNames), { default: [] }),
+    /** A file: the boot ROM of a BIOS machine's network card, instead of the one that comes with QEMU. */
+    nicRom: Type.Optional(Type.String({ minLength: 1 })),
   },
   closed,
 );
@@ -76,6 +78,9 @@ const options: Record<string, (machine: MachineDocument, value: string) => void>
   fault: (machine, value) => {
     machine.faults.push(value);
   },
+  rom: (machine, value) => {
+    machine.nicRom = value;
+  },
 };
 
 interface MachineDocument {
@@ -84,6 +89,7 @@ interface MachineDocument {
   memoryMiB?: number;
   disks: { size: string | undefined; bus?: string }[];
   faults: string[];
+  nicRom?: string;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { MachineRecord } from '../record.ts';
 import { type BootOverride, bootOrder, bootsByHttp, cdId, nicId } from './bootOverride.ts';
 import { diskArguments } from './disks.ts';
-import { firmware, firmwareArguments } from './firmware.ts';
+import { firmwareArguments, nicProperties } from './firmware.ts';
 
 export const qemuProgram = 'qemu-system-x86_64';
 
@@ -61,9 +61,12 @@ function identity({ uuid, serial }: MachineRecord): string[] {
   ];
 }
 
-function network({ tap, mac, firmware: name }: MachineRecord, bootIndex: string): string[] {
+function network({ tap, mac, firmware, nicRom }: MachineRecord, bootIndex: string): string[] {
   return [
     ...['-netdev', `tap,id=net0,ifname=${tap},script=no,downscript=no`],
-    ...['-device', `virtio-net-pci,id=${nicId},netdev=net0,mac=${mac}${firmware(name).nic}${bootIndex}`],
+    ...[
+      '-device',
+      `virtio-net-pci,id=${nicId},netdev=net0,mac=${mac}${nicProperties(firmware, nicRom)}${bootIndex}`,
+    ],
   ];
 }

@@ -9,8 +9,8 @@ interface FirmwareDefinition {
   /** The blank NVRAM that each machine gets a copy of. */
   readonly nvramTemplate?: string;
   readonly machine: string;
-  /** Properties of the network card. */
-  readonly nic: string;
+  /** The boot ROM of the network card: none, or QEMU's own where nothing is said. */
+  readonly nicRom: 'none' | 'default';
 }
 
 export const firmwares = {
@@ -21,14 +21,14 @@ export const firmwares = {
     nvramTemplate: '/usr/share/OVMF/OVMF_VARS_4M.fd',
     machine: 'q35',
     // Without an option ROM the firmware's own PXE and HTTP boot run instead of QEMU's iPXE.
-    nic: ',romfile=',
+    nicRom: 'none',
   },
   bios: {
     overrideMode: 'Legacy',
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd'],
     // Without graphics QEMU tells SeaBIOS to use the serial port; `-device sga` is gone from later QEMUs.
     machine: 'q35,graphics=off',
-    nic: '',
+    nicRom: 'default',
   },
 } as const satisfies Record<string, FirmwareDefinition>;
 
@@ -50,4 +50,11 @@ export function firmwareArguments(name: FirmwareName, nvram: string): readonly s
       ? []
       : [...flash(0, `readonly=on,file=${code}`), ...flash(1, `file=${nvram.replaceAll(',', ',,')}`)]),
   ];
+}
+
+/** Properties of the network card that decide what boots from it. */
+export function nicProperties(name: FirmwareName, rom: string | undefined): string {
+  if (firmware(name).nicRom === 'none') return ',romfile=';
+  // QEMU fits the PCI id of its own ROM to the card; another ROM is for the modern id alone (1af4:1041).
+  return rom === undefined ? '' : `,romfile=${rom.replaceAll(',', ',,')},disable-legacy=on`;
 }

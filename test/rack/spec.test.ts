@@ -12,7 +12,7 @@ test('a rack that says nothing has one machine of each firmware', () => {
 });
 
 test('a machine is described in one word', () => {
-  const machine = parseMachine('a:bios:disk=8G,disk=512M@nvme,memory=1024,fault=slow');
+  const machine = parseMachine('a:bios:disk=8G,disk=512M@nvme,memory=1024,fault=slow,rom=pxe.rom');
   expect(rackSpec({ machines: [machine] }).machines).toEqual([
     {
       name: 'a',
@@ -23,6 +23,7 @@ test('a machine is described in one word', () => {
         { size: '512M', bus: 'nvme' },
       ],
       faults: ['slow'],
+      nicRom: 'pxe.rom',
     },
   ]);
 });

@@ -76,3 +76,13 @@ test('HTTP boot is asked for by switching PXE off', () => {
 test('a reset ends the run', () => {
   expect(valuesOf(qemuArguments(machineRecord(), noOverride), '-action')).toEqual(['reboot=shutdown']);
 });
+
+test('another boot ROM for a BIOS machine comes with the card that it is for', () => {
+  const nic = (firmware: string) =>
+    valuesOf(
+      qemuArguments(machineRecord({ firmware, nicRom: '/srv/pxe-virtio.rom' }), noOverride),
+      '-device',
+    ).find((device) => device.startsWith('virtio-net'));
+  expect(nic('bios')).toContain(',romfile=/srv/pxe-virtio.rom,disable-legacy=on,');
+  expect(nic('uefi')).toContain(',romfile=,');
+});
