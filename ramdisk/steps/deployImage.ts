@@ -3,6 +3,7 @@ import type { DeployImage, DeployResult } from '#contract/operations.ts';
 import { setEfiEntry } from '../boot/efiEntry.ts';
 import { chooseDisk } from '../disks/choose.ts';
 import type { Disk } from '../disks/disk.ts';
+import { settledDisks } from '../disks/settled.ts';
 import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
 import { listPartitions } from '../seed/partitions.ts';
@@ -30,7 +31,7 @@ export async function deployTo(
   const begun = performance.now();
   checkSupported(input);
   const least = input.compression === 'none' ? input.sizeBytes : undefined;
-  chooseDisk(await disksNow(), input.disk, least);
+  chooseDisk(await settledDisks(disksNow, { signal: context.signal }), input.disk, least);
   const { disk, written, from } = await writeWithRetry(disksNow, input, context);
   context.progress('installing', written.artifactBytes, written.artifactBytes);
   const notes = await prepareBoot(input, disk, context);
