@@ -85,6 +85,7 @@ async function writeOnce(
   context: StepContext,
 ): Promise<Deployed> {
   const { progress, signal, say } = context;
+  let said = '';
   const artifact = openArtifact({
     places: placesOf(input, context.imagesUrl),
     sizeBytes: input.sizeBytes,
@@ -92,7 +93,8 @@ async function writeOnce(
     ca: context.ca,
     signal,
     onWait: (why, kind) => {
-      say(`waiting for the image: ${why}`);
+      if (why !== said) say(`waiting for the image: ${why}`);
+      said = why;
       progress(
         `waiting for the ${kind === 'site' ? "site's cache" : 'source'}`,
         artifact.state.receivedBytes,
