@@ -115,7 +115,9 @@ export class Store {
     const freeBytes = await this.#freeBytes();
     const keep = new Set([...desired, ...this.#uses.keys()]);
     this.#promised.delete(digest);
-    const promisedBytes = sum(this.#promised.values());
+    // A file that is still to be hashed takes room as well.
+    const unproven = [...this.#unproven.values()].map((stamp) => stamp.sizeBytes);
+    const promisedBytes = sum([...this.#promised.values(), ...unproven]);
     const held: HeldFacts[] = this.held();
     const evicted = evictions({
       held,

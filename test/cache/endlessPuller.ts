@@ -16,7 +16,6 @@ const cache = await openCache({
   sourceCa: readFileSync(caFile, 'utf8'),
   log: silentLog(),
 });
-process.stdout.write('open\n');
 for (let round = 0; ; round++) {
   const image = images[round % images.length];
   if (image === undefined) break;
