@@ -11,7 +11,6 @@ const linux = {
   SOCK_NONBLOCK: 0o4000,
   SOCK_CLOEXEC: 0o2000000,
   SOL_SOCKET: 1,
-  SO_REUSEADDR: 2,
   SO_BROADCAST: 6,
   SO_BINDTODEVICE: 25,
 } as const;
@@ -30,8 +29,8 @@ export function openInterfaceSocket(interfaceName: string, port: number): number
     socket(linux.AF_INET, linux.SOCK_DGRAM | linux.SOCK_NONBLOCK | linux.SOCK_CLOEXEC, 0),
   );
   try {
-    for (const name of [linux.SO_REUSEADDR, linux.SO_BROADCAST])
-      checked('setsockopt', setsockopt(fd, linux.SOL_SOCKET, name, Buffer.from([1, 0, 0, 0]), 4));
+    const on = Buffer.from([1, 0, 0, 0]);
+    checked('setsockopt', setsockopt(fd, linux.SOL_SOCKET, linux.SO_BROADCAST, on, on.length));
     const device = Buffer.from(`${interfaceName}\0`);
     checked(
       `bind to ${interfaceName}`,

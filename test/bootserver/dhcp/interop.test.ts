@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openInterfaceSocket } from '#base/boundSocket.ts';
 import { systemClock } from '#base/clock.ts';
 import { silentLog } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
@@ -79,6 +80,12 @@ test('udhcpc keeps its address when it names another client identifier', async (
   const first = await udhcpc();
   const second = await udhcpc('-x', '0x3d:ffabcdef');
   expect(second.ip).toBe(first.ip);
+});
+
+test('a second server on the interface is refused its port', () => {
+  expect(() => openInterfaceSocket(wire.server.name, 67)).toThrow(
+    expect.objectContaining({ code: 'EADDRINUSE' }),
+  );
 });
 
 test('ISC dhclient gets the same lease, and gives it back', async () => {
