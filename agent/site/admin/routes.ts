@@ -70,7 +70,16 @@ function machine(text: string, { state }: AdminParts) {
   const mac = canonicalMac(text);
   if (mac === undefined)
     throw new RailheadError('INVALID_INPUT', `${text} is no hardware address`, { path: 'mac' });
-  return { mac, ...nodeOf(mac, state), timeline: state.events.timeline(mac, timelineLength) };
+  return { mac, ...nodeOf(mac, state), timeline: timeline(mac, state) };
+}
+
+/** Without join messages: they hold boot tokens, and are for the centre alone. */
+function timeline(mac: string, state: SiteState): object[] {
+  return state.events.timeline(mac, timelineLength).map((event) => {
+    if (event.type !== 'agent.joined') return event;
+    const { join: _join, ...shown } = event;
+    return shown;
+  });
 }
 
 function nodeOf(mac: string, state: SiteState): { nodeId?: string } {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { type Bench, mac, nodeId, prepared, setUpBench, siteId } from './bench/bench.ts';
-import { fetchScript } from './bench/scriptedMachine.ts';
+import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
 
 const get = async (bench: Bench, route: string) => (await fetch(`${bench.adminUrl}${route}`)).json();
 
@@ -40,6 +40,15 @@ test('a machine has its node and the timeline of its boots', async () => {
   });
   const stranger = (await get(bench, '/v1/machines/02-00-00-00-00-99')) as { timeline: { type: string }[] };
   expect(stranger.timeline.map((event) => event.type)).toContain('machine.discovered');
+});
+
+test('the timeline shows a join without its boot token', async () => {
+  const bench = await prepared(await setUpBench());
+  const token = tokenIn(await fetchScript(bench, mac));
+  await (await newMachine(bench)).join(token, mac);
+  const shown = await (await fetch(`${bench.adminUrl}/v1/machines/${mac}`)).text();
+  expect(shown).toContain('"agent.joined"');
+  expect(shown).not.toContain(token);
 });
 
 test('a stranger is told to the centre once', async () => {
