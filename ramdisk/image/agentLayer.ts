@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Toolbox } from '#base/debian/toolbox.ts';
 import { cachedFiles } from './cached.ts';
 import { cpioArchive } from './cpio.ts';
+import { settleModes } from './modes.ts';
 import { makeSquashfs } from './squashfs.ts';
 
 export interface AgentLayerOptions {
@@ -25,8 +26,9 @@ export async function agentLayer({
     await mkdir(path.join(stage, 'usr/bin'), { recursive: true });
     await copyFile(program, path.join(stage, 'usr/bin/bcd'));
     await chmod(path.join(stage, 'usr/bin/bcd'), 0o755);
+    await settleModes(stage);
     const squashfs = path.join(work, 'agent.squashfs');
-    await makeSquashfs(stage, squashfs, { level: release ? 19 : 3, blockBytes: 131_072 }, toolbox);
+    await makeSquashfs(stage, squashfs, release, toolbox);
     const data = await readFile(squashfs);
     const archive = cpioArchive([{ path: 'agent.squashfs', kind: 'file', mode: 0o644, data }]);
     await writeFile(path.join(result, 'initrd'), archive);

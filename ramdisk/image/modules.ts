@@ -98,17 +98,7 @@ export const moduleRows: readonly ModuleRow[] = [
   { why: 'keyboard of a console', names: ['usbhid', 'hid_generic', 'atkbd', 'i8042'] },
   {
     why: 'file systems of deployed disks',
-    names: [
-      'vfat',
-      'nls_cp437',
-      'nls_ascii',
-      'nls_iso8859_1',
-      'nls_utf8',
-      'ext4',
-      'xfs',
-      'btrfs',
-      'crc32c_generic',
-    ],
+    names: ['vfat', 'nls_cp437', 'nls_ascii', 'nls_iso8859_1', 'nls_utf8', 'ext4', 'xfs', 'crc32c_generic'],
   },
   { why: 'EFI variables: the boot entry of the written disk', names: ['efivarfs'] },
   {

@@ -26,7 +26,7 @@ export function rootLayer(options: RootLayerOptions): Promise<Files<(typeof name
     const tree = await stageRoot(stage, parts);
     progress?.(`compressing the ramdisk${release ? ' for a release, half a minute' : ''}`);
     const squashfs = path.join(work, 'root.squashfs');
-    await makeSquashfs(stage, squashfs, { level: release ? 19 : 3, blockBytes: 262_144 }, packages.toolbox);
+    await makeSquashfs(stage, squashfs, release, packages.toolbox);
     await copyKernel(parts, tree.version, result);
     await writeFile(path.join(result, 'initrd'), await firstStage(stage, tree, squashfs));
   });

@@ -1,18 +1,19 @@
 import type { Toolbox } from '#base/debian/toolbox.ts';
 
-export interface SquashfsOptions {
-  /** zstd's, 1 to 22. */
-  level: number;
-  blockBytes: number;
-}
+/** Large blocks pack a tenth better; small ones pack faster, and a start reads less that it does not need. */
+const settings = {
+  development: { level: 3, blockBytes: 131_072 },
+  release: { level: 19, blockBytes: 1_048_576 },
+} as const;
 
 /** Packs a folder. All times are 0 and root owns everything: the same files give the same bytes. */
 export async function makeSquashfs(
   folder: string,
   file: string,
-  { level, blockBytes }: SquashfsOptions,
+  release: boolean,
   toolbox: Toolbox,
 ): Promise<void> {
+  const { level, blockBytes } = settings[release ? 'release' : 'development'];
   const fixed = [
     '-noappend',
     '-no-progress',

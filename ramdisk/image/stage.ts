@@ -2,13 +2,14 @@ import { chmod, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { run } from '#base/command.ts';
 import { stageFirmware } from './firmware.ts';
+import { settleModes } from './modes.ts';
 import { moduleRows } from './modules.ts';
 import { type ModuleTree, stageModules } from './moduleTree.ts';
 import type { Parts } from './parts.ts';
 import { toolRows } from './tools.ts';
 import { stageTools } from './toolTree.ts';
 
-export const filesFolder = path.join(import.meta.dirname, 'root');
+const filesFolder = path.join(import.meta.dirname, 'root');
 
 /** Puts together the ramdisk's root file system in `stage`: tools, modules, firmware, our own files. */
 export async function stageRoot(stage: string, parts: Parts): Promise<ModuleTree> {
@@ -23,6 +24,8 @@ export async function stageRoot(stage: string, parts: Parts): Promise<ModuleTree
   await cp(filesFolder, stage, { recursive: true });
   await writeFile(path.join(stage, 'usr/lib/railhead/always-modules'), `${alwaysLoaded().join('\n')}\n`);
   await linkApplets(stage);
+  await settleModes(stage);
+  await chmod(path.join(stage, 'tmp'), 0o1777);
   return tree;
 }
 
@@ -43,7 +46,6 @@ async function makeSkeleton(stage: string): Promise<void> {
     'tmp',
   ];
   for (const folder of folders) await mkdir(path.join(stage, folder), { recursive: true });
-  await chmod(path.join(stage, 'tmp'), 0o1777);
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) await symlink(`usr/${name}`, path.join(stage, name));
 }
 
