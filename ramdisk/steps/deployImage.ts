@@ -8,7 +8,7 @@ import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
 import { listPartitions } from '../seed/partitions.ts';
 import { checkUserData, installUserData } from '../seed/userData.ts';
-import { openArtifact, type Place } from '../stream/source.ts';
+import { type Artifact, openArtifact, type Place } from '../stream/source.ts';
 import { type Written, writeImage } from '../stream/writeImage.ts';
 import type { Step, StepContext, StepOutcome } from './index.ts';
 
@@ -69,21 +69,20 @@ async function writeWithRetry(
   context: StepContext,
 ): Promise<Deployed> {
   for (let tried = 1; ; tried++) {
+    const artifact = artifactOf(input, context);
     try {
-      return await writeOnce(disksNow, input, context);
+      return await writeOnce(artifact, disksNow, input, context);
     } catch (error) {
-      const again = hasCode(error, 'DRIVER_ERROR') && retried.includes(error.details.reason ?? '');
-      if (!again || tried === tries) throw error;
+      // A site whose own pull brought wrong bytes has sent none: it is not asked again.
+      const arrived = artifact.state.receivedBytes > 0;
+      const wrong = hasCode(error, 'DRIVER_ERROR') && retried.includes(error.details.reason ?? '');
+      if (!arrived || !wrong || tried === tries) throw error;
       context.say(`${error.message}; reading it again`);
     }
   }
 }
 
-async function writeOnce(
-  disksNow: () => Promise<Disk[]>,
-  input: DeployImage,
-  context: StepContext,
-): Promise<Deployed> {
+function artifactOf(input: DeployImage, context: StepContext): Artifact {
   const { progress, signal, say } = context;
   let said = '';
   const artifact = openArtifact({
@@ -101,6 +100,15 @@ async function writeOnce(
       );
     },
   });
+  return artifact;
+}
+
+async function writeOnce(
+  artifact: Artifact,
+  disksNow: () => Promise<Disk[]>,
+  input: DeployImage,
+  { progress, signal, say }: StepContext,
+): Promise<Deployed> {
   let opened: { disk: Disk; target: Target } | undefined;
   const openDisk = async (neededBytes: number): Promise<Target> => {
     const disk = chooseDisk(await disksNow(), input.disk, neededBytes);
