@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { copyFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -47,14 +48,16 @@ function powerOn(extra: string[] = []) {
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   machines.push(machine);
+  // Read from the start: a console that nobody reads stops the machine once the pipe is full.
+  const lines = new EventTarget();
   let console = '';
-  const shows = (text: string) =>
-    new Promise<void>((resolve) => {
-      machine.stdout?.on('data', (part) => {
-        console += part;
-        if (console.includes(text)) resolve();
-      });
-    });
+  machine.stdout?.on('data', (part) => {
+    console += part;
+    lines.dispatchEvent(new Event('more'));
+  });
+  const shows = async (text: string) => {
+    while (!console.includes(text)) await once(lines, 'more');
+  };
   const off = new Promise<void>((resolve) => machine.once('exit', () => resolve()));
   return { shows, off };
 }
@@ -115,5 +118,5 @@ test.runIf(process.env.RAILHEAD_QEMU === '1')(
     ]);
     await site.close();
   },
-  240_000,
+  600_000,
 );
