@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { allEvents, deploy, followWorkflow } from '../line/deployment.ts';
-import { type Line, startLine } from '../line/line.ts';
+import { type Line, type LineMachine, startLine } from '../line/line.ts';
 import { askOs, type OsLine, waitForOs } from '../line/runningOs.ts';
 import { type Display, openDisplay } from './display.ts';
 import { type MachineProgress, workflowProgress } from './progress.ts';
 import { timeline } from './timeline.ts';
 
 const osRef = 'demo-os@2026.11';
-const machines = [
+const machines: readonly LineMachine[] = [
   { name: 'uefi', firmware: 'uefi', disks: [{ size: '8G' }] },
   { name: 'bios', firmware: 'bios', disks: [{ size: '8G' }] },
 ];

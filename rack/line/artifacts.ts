@@ -3,6 +3,7 @@ import { ensureIpxe } from '#bootserver/ipxePackage.ts';
 import { ramdiskImage } from '#cli/ramdisk.ts';
 import type { Ramdisk } from '#ramdisk/image/build.ts';
 import { buildOs, type OsImage, type OsOptions } from '../os/build.ts';
+import { currentNicRom } from './nicRom.ts';
 
 const cacheDirectory = path.resolve(import.meta.dirname, '../../.cache');
 
@@ -13,6 +14,8 @@ export type OsVariant = Omit<OsOptions, 'cacheDirectory' | 'progress'>;
 /** What a line needs that takes minutes to make and is made once: everything comes from the cache the second time. */
 export interface Artifacts {
   ipxeDirectory: string;
+  /** What a BIOS machine's NIC boots from. */
+  nicRom: string;
   os: OsImage;
 }
 
@@ -23,9 +26,10 @@ export async function prepareArtifacts(variant: OsVariant, progress: Progress): 
     cacheDirectory: path.join(cacheDirectory, 'debian'),
     progress,
   });
+  const nicRom = await currentNicRom(cacheDirectory, progress);
   await ramdiskImage({ progress });
   const os = await buildOs({ ...variant, cacheDirectory, progress });
-  return { ipxeDirectory, os };
+  return { ipxeDirectory, nicRom, os };
 }
 
 /** The ramdisk for the machines of one centre: seconds, since only the trust anchors are new in it. */

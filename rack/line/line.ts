@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { RailheadError } from '#contract/errors.ts';
+import type { FirmwareName } from '../machine/firmware.ts';
 import { enterNamespace } from '../namespace.ts';
 import { recordedProcess, recordProcess } from '../processRecord.ts';
 import { type Rack, rackUp } from '../rack.ts';
@@ -16,13 +17,20 @@ import type { SourceBehaviour } from './sourceBehaviour.ts';
 
 const ramdiskRef = 'ramdisk@1';
 
+/** A machine as `rackUp` takes it. */
+export interface LineMachine {
+  name: string;
+  firmware: FirmwareName;
+  disks: readonly { size: string; bus?: string }[];
+  memoryMiB?: number;
+}
+
 export interface LineOptions {
   /** What the rack's namespaces begin with; lines of different prefixes can be up at once. */
   prefix: string;
   /** State, disks and logs; emptied at the start. */
   directory: string;
-  /** Machine specifications as `rackUp` takes them. */
-  machines: readonly unknown[];
+  machines: readonly LineMachine[];
   os: OsVariant;
   /** How the source answers for the OS image. */
   osSource?: SourceBehaviour;
@@ -58,7 +66,8 @@ export async function startLine(options: LineOptions): Promise<Line> {
 }
 
 async function assemble(options: LineOptions, artifacts: Artifacts, started: Closable[]): Promise<Line> {
-  const { prefix, machines, directory, progress } = options;
+  const { prefix, directory, progress } = options;
+  const machines = options.machines.map((machine) => withNicRom(machine, artifacts.nicRom));
   await takeDirectory(directory, prefix);
   progress('building the rack');
   const rack = await rackUp({ prefix, machines }, path.join(directory, 'rack'));
@@ -107,6 +116,10 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
   await register(api, signer, { ...images.os, format: 'raw', source: osUrl });
   const nodes = await enrollAll(api, rack, books.siteId, options.os.ref);
   return { rack, centre, api, site, source, artifacts, nodes, close: () => closeAll(started) };
+}
+
+function withNicRom(machine: LineMachine, nicRom: string): LineMachine & { nicRom?: string } {
+  return machine.firmware === 'bios' ? { ...machine, nicRom } : machine;
 }
 
 /** Makes the directory this run's own, and removes what a killed run left there and in the namespaces. */

@@ -1,4 +1,5 @@
 import { tenantId } from '#rack/line/catalog.ts';
+import type { LineMachine } from '#rack/line/line.ts';
 import { waitForOs } from '#rack/line/runningOs.ts';
 import { readDisk } from '#rack/rack.ts';
 import { checkDeployed, deployToEnd } from '../deploys.ts';
@@ -47,6 +48,6 @@ export const twoDisks: EndToEndCase = {
     }),
 };
 
-function machine(sizes: string[]) {
+function machine(sizes: string[]): LineMachine {
   return { name: 'm1', firmware: 'uefi', disks: sizes.map((size) => ({ size })) };
 }

@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { run } from '#base/command.ts';
 import type { CachedImage } from '#contract/images.ts';
 import type { Workflow } from '#rack/line/deployment.ts';
-import type { Line } from '#rack/line/line.ts';
+import type { Line, LineMachine } from '#rack/line/line.ts';
 import { readDisk } from '#rack/rack.ts';
 import { checkDeployed, deployToEnd } from '../deploys.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
@@ -12,7 +12,7 @@ import { isUntouched } from '../observe.ts';
 import type { Report } from '../report.ts';
 import { withLine } from '../withLine.ts';
 
-const machines = [{ name: 'm1', firmware: 'uefi', disks: [{ size: '8G' }] }];
+const machines: LineMachine[] = [{ name: 'm1', firmware: 'uefi', disks: [{ size: '8G' }] }];
 
 export const badDigest: EndToEndCase = {
   name: 'bad-digest',
