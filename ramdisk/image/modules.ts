@@ -5,8 +5,8 @@
 export interface ModuleRow {
   why: string;
   names: readonly string[];
-  /** Loaded at every start, because the devices appear by themselves later than the look through the buses. */
-  always?: true;
+  /** Devices on this bus show up by themselves, later than the look through the buses: loaded wherever there is such a bus. */
+  lateOn?: 'usb' | 'scsi' | 'mmc';
 }
 
 const ethernet = (vendor: string): string => `drivers/net/ethernet/${vendor}/`;
@@ -42,7 +42,7 @@ export const moduleRows: readonly ModuleRow[] = [
   {
     why: 'NICs that a BMC or a dock offers over USB',
     names: ['cdc_ether', 'cdc_ncm', 'r8152', 'ax88179_178a'],
-    always: true,
+    lateOn: 'usb',
   },
   { why: 'networks of sites', names: ['8021q', 'bonding', 'af_packet'] },
   {
@@ -85,11 +85,9 @@ export const moduleRows: readonly ModuleRow[] = [
       'sym53c8xx',
     ],
   },
-  {
-    why: 'disks that show up late: behind SAS, USB, card readers',
-    names: ['sd_mod', 'sg', 'usb_storage', 'uas', 'mmc_block'],
-    always: true,
-  },
+  { why: 'disks behind SAS and SATA', names: ['sd_mod', 'sg'], lateOn: 'scsi' },
+  { why: 'disks and virtual media on USB', names: ['usb_storage', 'uas'], lateOn: 'usb' },
+  { why: 'memory cards', names: ['mmc_block'], lateOn: 'mmc' },
   { why: 'CDs (virtual media)', names: ['sr_mod', 'cdrom', 'isofs'] },
   {
     why: 'USB and card controllers',

@@ -22,7 +22,7 @@ export async function stageRoot(stage: string, parts: Parts): Promise<ModuleTree
   });
   if (parts.firmwareRoot !== undefined) await stageFirmware(tree, parts.firmwareRoot, stage);
   await cp(filesFolder, stage, { recursive: true });
-  await writeFile(path.join(stage, 'usr/lib/railhead/always-modules'), `${alwaysLoaded().join('\n')}\n`);
+  await writeFile(path.join(stage, 'usr/lib/railhead/late-modules'), `${lateModules().join('\n')}\n`);
   await linkApplets(stage);
   await settleModes(stage);
   await chmod(path.join(stage, 'tmp'), 0o1777);
@@ -49,8 +49,11 @@ async function makeSkeleton(stage: string): Promise<void> {
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) await symlink(`usr/${name}`, path.join(stage, name));
 }
 
-function alwaysLoaded(): string[] {
-  return moduleRows.filter(({ always }) => always).flatMap(({ names }) => names);
+/** Lines `bus module`, which the ramdisk's coldplug reads. */
+function lateModules(): string[] {
+  return moduleRows.flatMap(({ lateOn, names }) =>
+    lateOn === undefined ? [] : names.map((name) => `${lateOn} ${name}`),
+  );
 }
 
 /** busybox under the names of its programs, where no better one has the name. */
