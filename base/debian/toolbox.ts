@@ -9,6 +9,8 @@ export interface Toolbox {
   packages: DebianPackage[];
   /** Where the packages are unpacked. */
   root: string;
+  /** How a program of the toolbox is started: the program, and its arguments. */
+  command(program: string, args: readonly string[]): [program: string, args: string[]];
   /** Runs a program of the toolbox, named by its path in it, e.g. `usr/bin/mksquashfs`. */
   run(program: string, args: readonly string[], options?: CommandOptions): Promise<string>;
 }
@@ -31,11 +33,15 @@ export async function openToolbox(packages: readonly string[], options: DebianOp
   const root = await unpackOnce(found, path.resolve(options.cacheDirectory, 'toolboxes'));
   const { loader, libraries } = loaders[architecture];
   const start = ['--library-path', path.join(root, libraries)];
+  const command = (program: string, args: readonly string[]): [string, string[]] => [
+    path.join(root, loader),
+    [...start, path.join(root, program), ...args],
+  ];
   return {
     packages: found,
     root,
-    run: (program, args, commandOptions) =>
-      run(path.join(root, loader), [...start, path.join(root, program), ...args], commandOptions),
+    command,
+    run: (program, args, commandOptions) => run(...command(program, args), commandOptions),
   };
 }
 

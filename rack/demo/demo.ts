@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { WriteStream } from 'node:tty';
+import { type BootPhase, bootPhases } from '../line/bootPhases.ts';
 import { allEvents, deploy, followWorkflow } from '../line/deployment.ts';
 import { type Line, type LineMachine, startLine } from '../line/line.ts';
 import { askOs, type OsLine, waitForOs } from '../line/runningOs.ts';
@@ -79,10 +80,17 @@ async function takeThrough(line: Line, name: string, { display, progress, signal
     };
   const os = await waitForOs(line, name, { timeoutMs: 60_000, signal });
   const answer = await askOs(os.address);
+  const phases = await bootPhases(line, name, workflow);
   return {
     answered: isAnswerOf(os, answer),
-    report: [...events, `${name}: http://${os.address}/ answers`, answer.trimEnd()],
+    report: [...events, ...phaseLines(phases), `${name}: http://${os.address}/ answers`, answer.trimEnd()],
   };
+}
+
+function phaseLines(phases: readonly BootPhase[]): string[] {
+  const total = phases.reduce((sum, { seconds }) => sum + seconds, 0);
+  const rows = [...phases, { phase: 'power on to OS', seconds: total }];
+  return ['', ...rows.map(({ phase, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${phase}`), ''];
 }
 
 function isAnswerOf({ hostname, image }: OsLine, answer: string): boolean {

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { RailheadError } from '#contract/errors.ts';
+import type { Compression } from '#contract/images.ts';
 import type { FirmwareName } from '../machine/firmware.ts';
 import { enterNamespace } from '../namespace.ts';
 import { recordedProcess, recordProcess } from '../processRecord.ts';
@@ -37,6 +38,15 @@ export interface LineOptions {
   progress: Progress;
 }
 
+/** An OS image as a file, for the catalog. */
+export interface OfferedImage {
+  ref: string;
+  file: string;
+  sha256: string;
+  sizeBytes: number;
+  compression: Compression;
+}
+
 /** A whole site on the virtual rack: machines, image source, centre and site agent, all joined, enrolled and registered. */
 export interface Line {
   rack: Rack;
@@ -47,6 +57,8 @@ export interface Line {
   artifacts: Artifacts;
   /** Node ids by machine name. */
   nodes: ReadonlyMap<string, string>;
+  /** Serves a further image at the source, registers it, and has the site hold it. */
+  offer(image: OfferedImage): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,7 +127,12 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
   await register(api, signer, { ...images.ramdisk, format: 'raw', source: ramdiskUrl });
   await register(api, signer, { ...images.os, format: 'raw', source: osUrl });
   const nodes = await enrollAll(api, rack, books.siteId, options.os.ref);
-  return { rack, centre, api, site, source, artifacts, nodes, close: () => closeAll(started) };
+  const offer = async ({ file, ref, ...facts }: OfferedImage) => {
+    const url = await source.serve(ref, file);
+    await register(api, signer, { kind: 'os', format: 'raw', ref, ...facts, source: url });
+    await createPool(api, books.siteId, [ref]);
+  };
+  return { rack, centre, api, site, source, artifacts, nodes, offer, close: () => closeAll(started) };
 }
 
 function withNicRom(machine: LineMachine, nicRom: string): LineMachine & { nicRom?: string } {
@@ -138,8 +155,7 @@ async function takeDirectory(directory: string, prefix: string): Promise<void> {
 }
 
 async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): Promise<Map<string, string>> {
-  const policy = { prewarmImages: [osRef], ramdisk: { x86_64: ramdiskRef } };
-  const { poolId } = await api.call<{ poolId: string }>('pools', 'create', { tenantId, siteId, policy });
+  const poolId = await createPool(api, siteId, [osRef]);
   const nodes = new Map<string, string>();
   for (const { name, mac, uuid, bmc } of rack.machines) {
     const { address, certificateSha256 } = bmc;
@@ -150,4 +166,10 @@ async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): P
     nodes.set(name, node.nodeId);
   }
   return nodes;
+}
+
+async function createPool(api: Api, siteId: string, prewarmImages: readonly string[]): Promise<string> {
+  const policy = { prewarmImages, ramdisk: { x86_64: ramdiskRef } };
+  const { poolId } = await api.call<{ poolId: string }>('pools', 'create', { tenantId, siteId, policy });
+  return poolId;
 }

@@ -11,14 +11,15 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '#base/command.ts';
+import { type Benchmark, round, thisMachine } from './benchmark.ts';
 
 /**
  * How fast the ramdisk writes an image from HTTP to a disk, against `curl | decompress | dd oflag=direct` (which checks no digest), and the most memory that it
- * takes. The disk is a loop device with direct I/O (needs root). `node test/bench/imageWrite.ts [--quick]`
+ * takes. The disk is a loop device with direct I/O (needs root).
  */
 const MiB = 1024 * 1024;
 const writeProcess = fileURLToPath(new URL('../ramdisk/fakes/writeProcess.ts', import.meta.url));
@@ -35,7 +36,13 @@ interface Figures {
   peakMiB?: number;
 }
 
-export async function benchImageWrite(quick: boolean) {
+export const imageWrite: Benchmark = {
+  name: 'image-write',
+  about: 'the ramdisk writes an image from HTTP to a disk, against curl | dd; peak memory of the agent',
+  run: benchImageWrite,
+};
+
+async function benchImageWrite(quick: boolean) {
   const imageBytes = (quick ? 256 : 4096) * MiB;
   const directory = mkdtempSync(path.join(tmpdir(), 'railhead-bench-'));
   const [image, disk] = [path.join(directory, 'image'), path.join(directory, 'disk')];
@@ -57,12 +64,7 @@ export async function benchImageWrite(quick: boolean) {
       dd[way] = theirs;
       ratio[`curl | dd, ${way}`] = round(ours[way].mbPerSecond / theirs.mbPerSecond);
     }
-    const machine = {
-      cores: cpus().length,
-      cpu: cpus()[0]?.model,
-      imageBytes,
-      disk: 'loop device, direct I/O',
-    };
+    const machine = { ...thisMachine(), imageBytes, disk: 'loop device, direct I/O' };
     return { bench: 'image-write', ratio, ours, peers: { 'curl | dd': dd }, machine };
   } finally {
     server.close();
@@ -133,10 +135,3 @@ async function serve(directory: string): Promise<{ url: string; close(): void }>
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
 }
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
-}
-
-if (import.meta.main)
-  process.stdout.write(`${JSON.stringify(await benchImageWrite(process.argv.includes('--quick')))}\n`);

@@ -31,6 +31,12 @@ export class Report {
     this.#phase = undefined;
   }
 
+  /** Notes a duration that was measured otherwise. */
+  note(what: string, seconds: number): void {
+    this.seconds[what] = Math.round(seconds * 10) / 10;
+    console.error(`       ${what}: ${seconds.toFixed(1)} s`);
+  }
+
   get ok(): boolean {
     const results = Object.values(this.checks);
     return results.length > 0 && results.every(Boolean);

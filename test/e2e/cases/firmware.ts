@@ -1,5 +1,9 @@
+import { bootPhases } from '#rack/line/bootPhases.ts';
+import type { Workflow } from '#rack/line/deployment.ts';
+import type { Line } from '#rack/line/line.ts';
 import { checkDeployed, checkTimeline, deployToEnd } from '../deploys.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
+import type { Report } from '../report.ts';
 import { withLine } from '../withLine.ts';
 
 export const uefi = bareMachineBecomesOs('uefi', 'a bare UEFI machine becomes a running OS');
@@ -19,7 +23,18 @@ function bareMachineBecomesOs(firmware: 'uefi' | 'bios', about: string): EndToEn
           const workflow = await deployToEnd(line, 'm1', options);
           await checkDeployed(report, line, 'm1', workflow, options.signal);
           await checkTimeline(report, line, workflow.workflowId);
+          if (report.ok) await reportPhases(report, line, workflow);
         },
       ),
   };
+}
+
+/** Where the time went, from power on to the OS that answers. */
+async function reportPhases(report: Report, line: Line, workflow: Workflow): Promise<void> {
+  const phases = await bootPhases(line, 'm1', workflow);
+  for (const { phase, seconds } of phases) report.note(phase, seconds);
+  report.note(
+    'power on to OS',
+    phases.reduce((sum, { seconds }) => sum + seconds, 0),
+  );
 }

@@ -1,0 +1,22 @@
+import { parseArgs } from 'node:util';
+import type { Benchmark } from './benchmark.ts';
+import { imageServe } from './imageServe.ts';
+import { imageWrite } from './imageWrite.ts';
+
+/** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
+const benchmarks: readonly Benchmark[] = [imageServe, imageWrite];
+
+const { values, positionals } = parseArgs({
+  options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const chosen = benchmarks.find(({ name }) => name === positionals[0]);
+
+if (values.list) {
+  for (const { name, about } of benchmarks) console.log(`${name.padEnd(14)} ${about}`);
+} else if (chosen === undefined) {
+  console.error('name one benchmark; npm run bench -- --list names them all');
+  process.exitCode = 2;
+} else {
+  console.log(JSON.stringify(await chosen.run(values.quick)));
+}
