@@ -41,11 +41,9 @@ export const killRamdisk: EndToEndCase = {
       report.check('the disk is not bootable', await isUnbootable(disk));
       const workflow = await followToEnd(line, workflowId, options.signal);
       report.check('the workflow failed', workflow.state === 'failed', workflow.state);
-      report.check(
-        'it says that the machine was restarted',
-        /restart|reset|reboot/i.test(workflow.error?.message ?? ''),
-        workflow.error,
-      );
+      const { message = '', details } = workflow.error ?? {};
+      const says = details?.reason === 'ramdisk-lost' && message.includes('booted again');
+      report.check('it says that the machine booted again', says, workflow.error);
       report.check('the disk is still not bootable', await isUnbootable(disk));
       report.phase('deploy again');
       await checkDeployed(report, line, 'm1', await deployToEnd(line, 'm1', options), options.signal);
