@@ -29,7 +29,6 @@ export async function recordProgress(
       text: progress.phase,
       cause: `site ${siteId}`,
       eventId,
-      at: progress.at,
       nodeId: operation.node_id,
       workflowId: operation.workflow_id,
       stepId: operation.step_id,

@@ -44,7 +44,10 @@ export interface OperationEnd {
 
 export async function endOperation(
   { store, signals }: CentralContext,
-  operation: Pick<Row<'operations'>, 'operation_id' | 'workflow_id' | 'step_id' | 'node_id' | 'action'>,
+  operation: Pick<
+    Row<'operations'>,
+    'operation_id' | 'workflow_id' | 'step_id' | 'node_id' | 'action' | 'target'
+  >,
   end: OperationEnd,
   cause: string,
 ): Promise<void> {
@@ -65,7 +68,8 @@ export async function endOperation(
       type: `operation.${end.outcome}`,
       text: end.error === undefined ? operation.action : `${operation.action}: ${end.error.message}`,
       cause,
-      at: end.finishedAt,
+      // A bare machine's clock may be years off: its events stand in the timeline where they arrived.
+      ...(operation.target === 'site' && { at: end.finishedAt }),
       nodeId: operation.node_id,
       workflowId: operation.workflow_id,
       stepId: operation.step_id,
