@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
 import { BootDevice, DiskHints, PowerAction } from './steps.ts';
@@ -97,6 +98,8 @@ export interface DeployResult {
   seconds: number;
   /** The EFI boot entry that was put first, e.g. `Boot0003`. */
   bootEntry?: string;
+  /** On a disk with a GPT and an EFI system partition: what UEFI firmware is to start, whichever firmware this machine has. */
+  efiLoader?: EfiLoader;
   /** What was left undone without harm, a sentence each. */
   notes?: string[];
 }

@@ -1,9 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { run } from '#base/command.ts';
 import { ignore } from '#base/errors.ts';
-import { withMounted } from '../seed/mounted.ts';
-import type { Partition } from '../seed/partitions.ts';
-import { findLoader } from './loader.ts';
+import type { DiskLoader, MissingLoader } from './loader.ts';
 
 const label = 'railhead';
 const efivars = '/sys/firmware/efi/efivars';
@@ -16,15 +14,11 @@ export type EfiEntry = { bootEntry: string } | { note: string } | undefined;
  * asked for by the BMC must still find its own). Nothing on a BIOS machine. A failure is a note: the fallback loader's path boots without an
  * entry on most firmware.
  */
-export async function setEfiEntry(disk: string, partitions: readonly Partition[]): Promise<EfiEntry> {
+export async function setEfiEntry(disk: string, loader: DiskLoader | MissingLoader): Promise<EfiEntry> {
   if (!(await variablesAreThere())) return undefined;
-  const esp = partitions.find(({ isEsp, fileSystem }) => isEsp && fileSystem === 'vfat');
-  if (esp === undefined) return { note: 'no EFI boot entry was set: the image has no EFI system partition' };
+  if ('missing' in loader) return { note: `no EFI boot entry was set: ${loader.missing}` };
   try {
-    const loader = await withMounted(esp.path, 'vfat', findLoader);
-    if (loader === undefined)
-      return { note: 'no EFI boot entry was set: no boot loader is on the EFI system partition' };
-    return await replaceEntry(disk, esp.number, loader);
+    return await replaceEntry(disk, loader.esp.number, loader.path);
   } catch (error) {
     return { note: `no EFI boot entry was set: ${(error as Error).message}` };
   }

@@ -1,6 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ignore } from '#base/errors.ts';
+import type { EfiLoader } from '#contract/efiLoader.ts';
+import { withMounted } from '../seed/mounted.ts';
+import type { Partition } from '../seed/partitions.ts';
 
 /** UEFI 2.10 section 3.5.1.1: the file that firmware starts from a disk without an entry, by architecture. */
 const fallbackLoaders: Partial<Record<NodeJS.Architecture, string>> = {
@@ -11,6 +14,36 @@ const fallbackLoaders: Partial<Record<NodeJS.Architecture, string>> = {
 
 /** Loaders that distributions install under a name of their own, the one that verifies first. */
 const vendorLoader = /^(shim|grub|systemd-boot)(x64|aa64|riscv64)\.efi$/i;
+
+/** A boot loader and the partition that it is on. */
+export interface DiskLoader {
+  esp: Partition;
+  /** `\EFI\BOOT\BOOTX64.EFI` */
+  path: string;
+}
+
+/** In words why there is none. */
+export type MissingLoader = { missing: string };
+
+/** The boot loader that UEFI firmware is to start from a disk with these partitions. */
+export async function findDiskLoader(partitions: readonly Partition[]): Promise<DiskLoader | MissingLoader> {
+  const esp = partitions.find(({ isEsp, fileSystem }) => isEsp && fileSystem === 'vfat');
+  if (esp === undefined) return { missing: 'the image has no EFI system partition' };
+  try {
+    const loader = await withMounted(esp.path, 'vfat', findLoader);
+    return loader === undefined
+      ? { missing: 'no boot loader is on the EFI system partition' }
+      : { esp, path: loader };
+  } catch (error) {
+    return { missing: (error as Error).message };
+  }
+}
+
+/** What the site needs to have the disk found by any firmware: a GUID, which only a GPT has. */
+export function efiLoaderOf(loader: DiskLoader | MissingLoader): EfiLoader | undefined {
+  if ('missing' in loader || loader.esp.guid === undefined) return undefined;
+  return { espGuid: loader.esp.guid, path: loader.path };
+}
 
 /**
  * The boot loader on a mounted EFI system partition, as efibootmgr wants it (`\EFI\BOOT\BOOTX64.EFI`): the fallback's place first, since

@@ -13,6 +13,8 @@ export interface Partition {
   /** The file system's label. */
   label?: string;
   isEsp: boolean;
+  /** The partition's own GUID in a GPT, lower case. */
+  guid?: string;
 }
 
 /** The partitions that the kernel shows of a disk (`sda`), in their order. */
@@ -37,6 +39,9 @@ export function readProbe(device: string, text: string): Partition {
     }),
   );
   const type = fields.get('PART_ENTRY_TYPE')?.toLowerCase();
+  // In an MBR table this is the disk's signature and the partition's number, no GUID.
+  const guid =
+    fields.get('PART_ENTRY_SCHEME') === 'gpt' ? fields.get('PART_ENTRY_UUID')?.toLowerCase() : undefined;
   const [fileSystem, label] = [fields.get('TYPE'), fields.get('LABEL') ?? fields.get('LABEL_FATBOOT')];
   return {
     path: device,
@@ -45,5 +50,6 @@ export function readProbe(device: string, text: string): Partition {
     isEsp: type === espType || type === '0xef',
     ...(fileSystem !== undefined && { fileSystem }),
     ...(label !== undefined && { label }),
+    ...(guid !== undefined && { guid }),
   };
 }

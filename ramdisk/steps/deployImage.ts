@@ -1,6 +1,7 @@
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import type { DeployImage, DeployResult } from '#contract/operations.ts';
 import { setEfiEntry } from '../boot/efiEntry.ts';
+import { efiLoaderOf, findDiskLoader } from '../boot/loader.ts';
 import { chooseDisk } from '../disks/choose.ts';
 import type { Disk } from '../disks/disk.ts';
 import { settledDisks } from '../disks/settled.ts';
@@ -34,7 +35,7 @@ export async function deployTo(
   chooseDisk(await settledDisks(disksNow, { signal: context.signal }), input.disk, least);
   const { disk, written, from } = await writeWithRetry(disksNow, input, context);
   context.progress('installing', written.artifactBytes, written.artifactBytes);
-  const notes = await prepareBoot(input, disk, context);
+  const boot = await prepareBoot(input, disk, context);
   const result: DeployResult = {
     digest: input.digest,
     device: disk.path,
@@ -42,7 +43,7 @@ export async function deployTo(
     diskBytes: written.imageBytes,
     source: from,
     seconds: Math.round((performance.now() - begun) / 10) / 100,
-    ...notes,
+    ...boot,
   };
   return { result: { ...result } };
 }
@@ -134,11 +135,15 @@ async function prepareBoot(
   input: DeployImage,
   disk: Disk,
   { operationId, nodeId }: StepContext,
-): Promise<Pick<DeployResult, 'bootEntry' | 'notes'>> {
+): Promise<Pick<DeployResult, 'bootEntry' | 'efiLoader' | 'notes'>> {
   const partitions = await listPartitions(disk.name);
   if (input.userData !== undefined)
     await installUserData(partitions, input.userData, `${nodeId}-${operationId}`);
-  const entry = await setEfiEntry(disk.path, partitions);
-  if (entry === undefined) return {};
-  return 'note' in entry ? { notes: [entry.note] } : entry;
+  const loader = await findDiskLoader(partitions);
+  const entry = await setEfiEntry(disk.path, loader);
+  const efiLoader = efiLoaderOf(loader);
+  return {
+    ...(efiLoader && { efiLoader }),
+    ...(entry && 'note' in entry ? { notes: [entry.note] } : entry),
+  };
 }

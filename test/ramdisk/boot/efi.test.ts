@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ourEntries } from '#ramdisk/boot/efiEntry.ts';
-import { findLoader } from '#ramdisk/boot/loader.ts';
+import { efiLoaderOf, findDiskLoader, findLoader } from '#ramdisk/boot/loader.ts';
 
 let esp: string;
 beforeEach(async () => {
@@ -35,6 +35,25 @@ test("without it a distribution's own is found, shim before grub", async () => {
 test('an ESP without a loader has none', async () => {
   await files('railhead/user-data', 'EFI/debian/mmx64.efi');
   expect(await findLoader(esp, 'x64')).toBeUndefined();
+});
+
+test('a disk is found by the GUID of its ESP, which only a GPT has', () => {
+  const partition = { path: '/dev/sda1', number: 1, fileSystem: 'vfat', isEsp: true };
+  const found = { esp: partition, path: '\\EFI\\BOOT\\BOOTX64.EFI' };
+  const espGuid = '0b1c2d3e-4f50-8123-9abc-def012345678';
+  expect(efiLoaderOf({ ...found, esp: { ...partition, guid: espGuid } })).toEqual({
+    espGuid,
+    path: found.path,
+  });
+  expect(efiLoaderOf(found)).toBeUndefined();
+  expect(efiLoaderOf({ missing: 'no ESP' })).toBeUndefined();
+});
+
+test('a disk without an ESP has no loader, and one whose ESP cannot be mounted says why', async () => {
+  const root = { path: '/dev/sda2', number: 2, fileSystem: 'ext4', isEsp: false };
+  expect(await findDiskLoader([root])).toEqual({ missing: 'the image has no EFI system partition' });
+  const damaged = { path: '/dev/null', number: 1, fileSystem: 'vfat', isEsp: true };
+  expect(await findDiskLoader([root, damaged])).toEqual({ missing: expect.stringContaining('mount') });
 });
 
 test('our boot entries are told from others, in what both versions of efibootmgr print', () => {

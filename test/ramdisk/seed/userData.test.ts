@@ -48,6 +48,12 @@ test('what blkid prints is read', () => {
     isEsp: true,
     label: 'my disk',
   });
+  const guid = '0b1c2d3e-4f50-8123-9abc-def012345678';
+  const entry = `PART_ENTRY_SCHEME=gpt\nPART_ENTRY_UUID=${guid.toUpperCase()}\n`;
+  expect(readProbe('/dev/sda1', gpt + entry)).toEqual({ ...esp, guid });
+  expect(readProbe('/dev/sda1', 'PART_ENTRY_SCHEME=dos\nPART_ENTRY_UUID=5c1b0d4b-01\n')).not.toHaveProperty(
+    'guid',
+  );
   expect(readProbe('/dev/nvme0n1p15', '')).toEqual({ path: '/dev/nvme0n1p15', number: 15, isEsp: false });
 });
 

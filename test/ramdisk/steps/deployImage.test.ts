@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { compress } from 'zstd-napi';
+import { run } from '#base/command.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import type { Disk } from '#ramdisk/disks/disk.ts';
 import { deployTo } from '#ramdisk/steps/deployImage.ts';
 import type { StepContext } from '#ramdisk/steps/index.ts';
-import { loopDisk, mayUseLoopDevices, type TestDisk } from '../fakes/loopDisk.ts';
+import { fileDisk, kernelReadsGpt, loopDisk, mayUseLoopDevices, type TestDisk } from '../fakes/loopDisk.ts';
 import { httpSource, serving } from '../fakes/source.ts';
 
 const MiB = 1024 * 1024;
@@ -174,3 +176,43 @@ test.each([
   );
   await expect(deploying).rejects.toMatchObject({ code: 'UNSUPPORTED', details: { path: field } });
 });
+
+const espGuid = '0b1c2d3e-4f50-8123-9abc-def012345678';
+
+/** A disk image of 8 MiB with a GPT whose only partition is an ESP with this loader. */
+async function efiImage(loader: string): Promise<{ content: Buffer; hasPartitions: boolean }> {
+  const { file, content, remove } = await fileDisk({ sizeBytes: 8 * MiB });
+  await run('sgdisk', ['-n', '1:2048:+6M', '-t', '1:ef00', '-u', `1:${espGuid}`, file]);
+  await run('mkfs.vfat', ['--offset', '2048', '-n', 'ESP', file, `${6 * 1024}`]);
+  const parents = path.posix
+    .dirname(loader)
+    .split('/')
+    .slice(1)
+    .map((_, depth, all) => `::/${all.slice(0, depth + 1).join('/')}`);
+  await run('mmd', ['-i', `${file}@@1M`, ...parents]);
+  await run('mcopy', ['-i', `${file}@@1M`, '/dev/null', `::${loader}`]);
+  const made = { content: await content(), hasPartitions: mayUseLoopDevices && (await kernelReadsGpt(file)) };
+  await remove();
+  return made;
+}
+
+const knowsFat = readFileSync('/proc/filesystems', 'utf8').includes('\tvfat\n');
+const bootable = await efiImage('/EFI/debian/shimx64.efi');
+
+test.runIf(mayUseLoopDevices && knowsFat && bootable.hasPartitions)(
+  'the result names the ESP and its loader, whichever firmware runs',
+  async () => {
+    const raw = bootable.content;
+    const disk = await makeDisk();
+    const { imagesUrl } = await site(serving(raw));
+    const { context } = contextFor(imagesUrl);
+    const plain = {
+      ...input,
+      compression: 'none' as const,
+      sizeBytes: raw.length,
+      digest: createHash('sha256').update(raw).digest('hex'),
+    };
+    const { result } = await deployTo(async () => [asListed(disk)], plain, context);
+    expect(result.efiLoader).toEqual({ espGuid, path: '\\EFI\\debian\\shimx64.efi' });
+  },
+);
