@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { buildExecutable } from '#agent/executable/build.ts';
 import { ensureIpxe } from '#bootserver/ipxePackage.ts';
 import { ramdiskImage } from '#cli/ramdisk.ts';
 import type { Ramdisk } from '#ramdisk/image/build.ts';
@@ -14,6 +15,8 @@ export type OsVariant = Omit<OsOptions, 'cacheDirectory' | 'progress'>;
 /** What a line needs that takes minutes to make and is made once: everything comes from the cache the second time. */
 export interface Artifacts {
   ipxeDirectory: string;
+  /** The daemon as one file. */
+  bcd: string;
   /** What a BIOS machine's NIC boots from. */
   nicRom: string;
   os: OsImage;
@@ -27,9 +30,10 @@ export async function prepareArtifacts(variant: OsVariant, progress: Progress): 
     progress,
   });
   const nicRom = await currentNicRom(cacheDirectory, progress);
+  const { file: bcd } = await buildExecutable({ cacheDirectory, progress });
   await ramdiskImage({ progress });
   const os = await buildOs({ ...variant, cacheDirectory, progress });
-  return { ipxeDirectory, nicRom, os };
+  return { ipxeDirectory, bcd, nicRom, os };
 }
 
 /** The ramdisk for the machines of one centre: seconds, since only the trust anchors are new in it. */

@@ -10,7 +10,7 @@ import { durationMs } from '#contract/durations.ts';
 import type { Pins } from '#contract/join.ts';
 import { rejoinTemplate } from '../os/userData.ts';
 import { type Api, connectApi } from './api.ts';
-import { type ManagedProcess, startProcess } from './managedProcess.ts';
+import { fromSource, type ManagedProcess, startProcess } from './managedProcess.ts';
 import { waitForHttp } from './waitForHttp.ts';
 
 const host = '10.79.0.2';
@@ -99,7 +99,7 @@ function launch(namespace: string, { directory }: CentreBooks, logFile: string):
     '--templates',
     path.join(directory, 'templates'),
   ];
-  return startProcess({ namespace, entry: 'cli/railhead.ts', args, logFile });
+  return startProcess({ namespace, command: fromSource('cli/railhead.ts', args), logFile });
 }
 
 async function reachable(process: ManagedProcess): Promise<void> {

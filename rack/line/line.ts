@@ -95,6 +95,7 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
   started.push({ close: () => centre.stop() });
   const site = await startSite({
     rack,
+    bcd: artifacts.bcd,
     books,
     centreUrl: centre.agentsUrl,
     ipxeDirectory: artifacts.ipxeDirectory,

@@ -10,9 +10,7 @@ const project = path.resolve(import.meta.dirname, '../..');
 
 export interface ProcessOptions {
   namespace: string;
-  /** An entry file of the project, e.g. `agent/bcd.ts`, and its arguments. */
-  entry: string;
-  args: readonly string[];
+  command: readonly [program: string, ...args: string[]];
   /** Takes both standard output and standard error. */
   logFile: string;
   /** Talk to it over Node's IPC channel. */
@@ -34,14 +32,18 @@ export interface ManagedProcess {
 
 const patience = 10_000;
 
+/** The command that starts an entry file of the project, e.g. `cli/railhead.ts`, from source. */
+export function fromSource(entry: string, args: readonly string[]): [string, ...string[]] {
+  return [process.execPath, path.join(project, entry), ...args];
+}
+
 export function startProcess(options: ProcessOptions): ManagedProcess {
-  const { entry, args, namespace, logFile, ipc = false } = options;
-  const own = [process.execPath, path.join(project, entry), ...args];
-  const [program, rest] = commandIn(namespace, ['setpriv', '--pdeathsig', 'KILL', ...own]);
+  const { command, namespace, logFile, ipc = false } = options;
+  const [program, rest] = commandIn(namespace, ['setpriv', '--pdeathsig', 'KILL', ...command]);
   const log = openSync(logFile, 'a');
   const child = spawn(program, rest, { stdio: ['ignore', log, log, ...(ipc ? (['ipc'] as const) : [])] });
   closeSync(log);
-  return manage(child, entry, logFile);
+  return manage(child, command.slice(0, 2).join(' '), logFile);
 }
 
 function manage(child: ChildProcess, name: string, logFile: string): ManagedProcess {

@@ -8,11 +8,12 @@ import type { CentreBooks } from './centre.ts';
 import { type ManagedProcess, startProcess } from './managedProcess.ts';
 import { waitForHttp } from './waitForHttp.ts';
 
-const project = path.resolve(import.meta.dirname, '../..');
 const address = '10.77.0.1';
 
 export interface SiteOptions {
   rack: Rack;
+  /** The `bcd` executable, as a site has it. */
+  bcd: string;
   books: CentreBooks;
   centreUrl: string;
   ipxeDirectory: string;
@@ -41,21 +42,21 @@ export async function startSite(options: SiteOptions): Promise<Site> {
     });
   await writeFile(path.join(directory, 'config.toml'), stringify(config(options)));
   const logFile = path.join(directory, 'site.log');
-  let process = await launch(rack.namespaces.site, directory, logFile);
+  let process = await launch(options, logFile);
   return {
     logFile,
     get process() {
       return process;
     },
     async start() {
-      process = await launch(rack.namespaces.site, directory, logFile);
+      process = await launch(options, logFile);
     },
     stop: () => process.stop(),
     kill: () => process.kill(),
   };
 }
 
-async function join({ rack, books, centreUrl, directory }: SiteOptions): Promise<void> {
+async function join({ rack, bcd, books, centreUrl, directory }: SiteOptions): Promise<void> {
   const tokenFile = path.join(directory, 'join-token');
   await writeFile(tokenFile, books.joinToken, { mode: 0o600 });
   const { servingCaPin, joinSigningPin, joinEncryptionPin } = books.pins;
@@ -68,14 +69,7 @@ async function join({ rack, books, centreUrl, directory }: SiteOptions): Promise
     joinEncryptionPin,
   ];
   const identity = ['--server', centreUrl, '--token-file', tokenFile, '--node-id', books.siteId];
-  const command = [
-    path.join(project, 'bin/bcd'),
-    'join',
-    ...identity,
-    ...pins,
-    '--state-directory',
-    path.join(directory, 'state'),
-  ];
+  const command = [bcd, 'join', ...identity, ...pins, '--state-directory', path.join(directory, 'state')];
   await run(...commandIn(rack.namespaces.site, command));
 }
 
@@ -95,9 +89,10 @@ function config({ directory, ipxeDirectory, sourceCaFile }: SiteOptions): object
   };
 }
 
-async function launch(namespace: string, directory: string, logFile: string): Promise<ManagedProcess> {
-  const args = ['site', '--config', path.join(directory, 'config.toml')];
-  const process = startProcess({ namespace, entry: 'agent/bcd.ts', args, logFile });
+async function launch({ rack, bcd, directory }: SiteOptions, logFile: string): Promise<ManagedProcess> {
+  const namespace = rack.namespaces.site;
+  const command = [bcd, 'site', '--config', path.join(directory, 'config.toml')] as const;
+  const process = startProcess({ namespace, command: [...command], logFile });
   await Promise.race([waitForHttp('http://127.0.0.1:9090/healthz', 30_000), process.died()]);
   return process;
 }

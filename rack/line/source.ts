@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { run } from '#base/command.ts';
-import { type ManagedProcess, startProcess } from './managedProcess.ts';
+import { fromSource, type ManagedProcess, startProcess } from './managedProcess.ts';
 import type { SourceBehaviour, SourceRequest } from './sourceBehaviour.ts';
 
 const host = '10.79.0.2';
@@ -22,8 +22,7 @@ export async function startSource(namespace: string, directory: string): Promise
   await makeCertificate(keyFile, certificateFile);
   const process = startProcess({
     namespace,
-    entry: 'rack/line/sourceMain.ts',
-    args: [host, String(port), keyFile, certificateFile],
+    command: fromSource('rack/line/sourceMain.ts', [host, String(port), keyFile, certificateFile]),
     logFile: path.join(directory, 'source.log'),
     ipc: true,
   });

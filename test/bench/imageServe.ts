@@ -6,9 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
 import { systemClock } from '#base/clock.ts';
 import { run } from '#base/command.ts';
+import type { Toolbox } from '#base/debian/toolbox.ts';
 import { type Line, startLine } from '#rack/line/line.ts';
 import { type Benchmark, median, round, thisMachine } from './benchmark.ts';
-import { startNginx } from './nginx.ts';
+import { fetchNginx, startNginx } from './nginx.ts';
 
 const MiB = 1024 * 1024;
 const directory = path.resolve(import.meta.dirname, '../../.rack/bench');
@@ -21,6 +22,8 @@ export const imageServe: Benchmark = {
   run: async (quick) => {
     const imageBytes = (quick ? 256 : 4096) * MiB;
     const progress = (text: string) => console.error(text);
+    // The line moves this process into a network namespace from which no archive is reached.
+    const nginx = await fetchNginx();
     const machines = [{ name: 'm1', firmware: 'bios', disks: [] }] as const;
     const line = await startLine({
       prefix: 'bench',
@@ -30,7 +33,7 @@ export const imageServe: Benchmark = {
       progress,
     });
     try {
-      return await serveInTurn(line, imageBytes);
+      return await serveInTurn(line, imageBytes, nginx);
     } finally {
       await line.close();
       await rm(directory, { recursive: true, force: true });
@@ -38,9 +41,9 @@ export const imageServe: Benchmark = {
   },
 };
 
-async function serveInTurn(line: Line, imageBytes: number) {
+async function serveInTurn(line: Line, imageBytes: number, toolbox: Toolbox) {
   const { digest, pullPeakMiB } = await pulled(line, imageBytes);
-  const nginx = await startNginx(path.join(directory, 'site/state/images'), directory);
+  const nginx = await startNginx(toolbox, path.join(directory, 'site/state/images'), directory);
   try {
     const file = (await run('find', [nginx.root, '-name', digest])).trim();
     const urls = {

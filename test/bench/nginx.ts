@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { openToolbox } from '#base/debian/toolbox.ts';
+import { openToolbox, type Toolbox } from '#base/debian/toolbox.ts';
 import { waitForHttp } from '#rack/line/waitForHttp.ts';
 
 const port = 8090;
@@ -13,10 +13,14 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** Debian's nginx, unpacked and not installed: one process with sendfile that serves `root` on loopback. */
-export async function startNginx(root: string, directory: string): Promise<Nginx> {
+/** Debian's nginx, unpacked and not installed. */
+export function fetchNginx(): Promise<Toolbox> {
   const cacheDirectory = path.resolve(import.meta.dirname, '../../.cache/debian');
-  const toolbox = await openToolbox(['nginx'], { cacheDirectory });
+  return openToolbox(['nginx'], { cacheDirectory });
+}
+
+/** One process with sendfile that serves `root` on loopback. */
+export async function startNginx(toolbox: Toolbox, root: string, directory: string): Promise<Nginx> {
   const home = path.join(directory, 'nginx');
   await mkdir(home, { recursive: true });
   await writeFile(path.join(home, 'nginx.conf'), configuration(root, home));
