@@ -1,4 +1,5 @@
 import type { SiteEvent } from '#contract/agentWire.ts';
+import type { EfiLoader } from '#contract/efiLoader.ts';
 
 /** What is known of a machine when it asks for its boot script. */
 export interface MachineFacts {
@@ -17,7 +18,11 @@ export interface MachineFacts {
 
 /** What a machine is to boot now. */
 export type BootDecision =
-  | { kind: 'disk' }
+  | {
+      kind: 'disk';
+      /** Of the disk that was deployed last, where it is known. */
+      loader?: EfiLoader;
+    }
   | {
       kind: 'ramdisk';
       /** The unified kernel image for the machine's architecture. */

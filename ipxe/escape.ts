@@ -9,6 +9,17 @@ export function scriptWord(text: string): string {
   return text;
 }
 
+/**
+ * A path on an EFI file system (`\EFI\BOOT\BOOTX64.EFI`) as one word. iPXE reads a backslash as it stands, except at the
+ * end of a line: that one continues it.
+ * @throws RangeError for a path that is not absolute, or whose names are not words
+ */
+export function efiPath(path: string): string {
+  const [before, ...names] = path.split('\\');
+  if (before !== '' || names.length === 0) throw new RangeError(`not an EFI path: ${JSON.stringify(path)}`);
+  return names.map((name) => `\\${scriptWord(name)}`).join('');
+}
+
 /** A reference to an iPXE setting, e.g. `${net0/mac}`. iPXE expands it when the line runs. */
 export function setting(name: string): string {
   return `\${${name}}`;

@@ -69,7 +69,7 @@ function machineFacts(
 
 function script(machine: MachineFacts, decision: BootDecision, context: MachineScriptContext): string {
   const { firmware, mac } = machine;
-  if (decision.kind === 'disk') return diskScript(firmware);
+  if (decision.kind === 'disk') return diskScript(firmware, decision.loader);
   const kernelArguments = [
     ...decision.kernelArguments,
     `railhead.site=${context.machineUrl}`,

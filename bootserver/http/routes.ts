@@ -1,3 +1,4 @@
+import type { EfiLoader } from '#contract/efiLoader.ts';
 import { bootScript } from '#ipxe/bootScript.ts';
 import type { Boots } from '../boots.ts';
 import type { LeaseTable } from '../dhcp/leases.ts';
@@ -49,12 +50,21 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
 }
 
 function noteScript({ mac, uuid, firmware }: MachineFacts, decision: BootDecision, boots: Boots): void {
-  const what = decision.kind === 'disk' ? 'local disk' : `ramdisk ${decision.digest.slice(0, 12)}`;
+  const what =
+    decision.kind === 'disk'
+      ? localDisk(firmware, decision.loader)
+      : `ramdisk ${decision.digest.slice(0, 12)}`;
   boots.note(
     mac,
     decision.kind === 'disk' ? 'boot.disk' : 'boot.script',
     `${what} (${[firmware, uuid].filter(Boolean).join(', ')})`,
   );
+}
+
+function localDisk(firmware: MachineFacts['firmware'], loader: EfiLoader | undefined): string {
+  return loader === undefined || firmware === 'bios'
+    ? 'local disk'
+    : `local disk, EFI system partition ${loader.espGuid}`;
 }
 
 function noteLoader({ from, path }: BootRequest, { boots, leases }: BootRoutesOptions): void {

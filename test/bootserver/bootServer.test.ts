@@ -91,6 +91,15 @@ describe('scripts', () => {
     expect(events).toMatchObject([{ mac: '52:54:00:77:00:41', type: 'boot.disk' }]);
   });
 
+  test('a UEFI machine is told which disk was deployed, a BIOS machine cannot use it', async () => {
+    const espGuid = '0b1c2d3e-4f50-8123-9abc-def012345678';
+    decision = { kind: 'disk', loader: { espGuid, path: '\\EFI\\BOOT\\BOOTX64.EFI' } };
+    expect((await get(`/ipxe?${query}`)).body.toString()).toContain(`--uuid ${espGuid} --filename \\EFI\\`);
+    expect(events).toMatchObject([{ type: 'boot.disk', text: expect.stringContaining(espGuid) }]);
+    const { body } = await get(`/ipxe?${query.replace('platform=efi', 'platform=pcbios')}`);
+    expect(body.toString()).not.toContain(espGuid);
+  });
+
   test('with an entry it boots the ramdisk, which is told site, token and MAC', async () => {
     decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: ['console=ttyS0'] };
     const script = (await get(`/ipxe?${query}`)).body.toString();

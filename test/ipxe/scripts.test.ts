@@ -2,11 +2,12 @@ import { assert, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bootScript } from '#ipxe/bootScript.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
-import { scriptWord, setting } from '#ipxe/escape.ts';
+import { efiPath, scriptWord, setting } from '#ipxe/escape.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 
 const httpUrl = 'http://10.77.0.1:8080';
 const digest = 'ab'.repeat(32);
+const loader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\BOOT\\BOOTX64.EFI' };
 
 test('the first script, whole', () => {
   expect(bootScript(httpUrl, '10.77.0.1')).toBe(`#!ipxe
@@ -66,11 +67,25 @@ test('a local boot tries each disk, and hands back to the firmware with a failur
   expect(lines.at(-1)).toBe('exit 1');
 });
 
+test('UEFI looks for the deployed disk by its ESP first, on any drive', () => {
+  const lines = diskScript('uefi', loader).split('\n');
+  const search = `sanboot --no-describe --drive 0 --uuid ${loader.espGuid} --filename ${loader.path} ||`;
+  const [found, first] = [lines.indexOf(search), lines.indexOf('sanboot --no-describe --drive 0x80 ||')];
+  expect(found).toBeGreaterThan(0);
+  expect(first).toBe(found + 1);
+  expect(lines.filter((line) => !line.includes(loader.espGuid))).toEqual(diskScript('uefi').split('\n'));
+});
+
+test('BIOS knows no GUIDs', () => {
+  expect(diskScript('bios', loader)).toBe(diskScript('bios'));
+});
+
 describe('every script', () => {
   const scripts = {
     boot: bootScript(httpUrl, '10.77.0.1'),
     'bios disk': diskScript('bios'),
     'uefi disk': diskScript('uefi'),
+    'uefi deployed disk': diskScript('uefi', loader),
     'bios ramdisk': ramdiskScript({ firmware: 'bios', httpUrl, digest, kernelArguments: ['a=b'] }),
     'uefi ramdisk': ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: ['a=b'] }),
   };
@@ -113,6 +128,36 @@ describe('what is put into a script', () => {
     expect(() => scriptWord(text)).toThrow(RangeError);
     expect(() => ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: [text] })).toThrow(
       RangeError,
+    );
+  });
+
+  test.each([
+    '',
+    'EFI\\BOOT',
+    '\\',
+    '\\EFI\\',
+    '\\EFI\\\\a',
+    '\\EFI\\a b',
+    '\\EFI\\a\nexit',
+    `\\${setting('net0/mac')}`,
+  ])('%j is no path of a loader', (path) => {
+    expect(() => efiPath(path)).toThrow(RangeError);
+    expect(() => diskScript('uefi', { ...loader, path })).toThrow(RangeError);
+  });
+
+  test('no loader can add a line or a word', () => {
+    const words = diskScript('uefi', loader).split(/\s/).length;
+    const text = string({ unit: 'binary' });
+    assert(
+      property(text, text, (espGuid, name) => {
+        try {
+          const script = diskScript('uefi', { espGuid, path: `\\EFI\\${name}` });
+          expect(script.split(/\s/)).toHaveLength(words);
+          expect(script).not.toContain('${');
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError);
+        }
+      }),
     );
   });
 
