@@ -36,11 +36,13 @@ export function bootTurns(
 function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const { state, consoles } = parts;
   const { mac, bootId, address } = machine;
-  const turn = decideBoot(machine, state.entries.byMac(mac, Date.now()));
+  const node = state.spec.nodeByMac(mac);
+  const loader = node && state.loaders.byNode(node.nodeId);
+  const turn = decideBoot(machine, state.entries.byMac(mac, Date.now()), loader);
   discover(machine, parts);
   if (turn.kind === 'disk') {
     if (turn.alarm) tell(withNode({ type: 'machine.alarm', text: turn.why, mac, bootId }, state), parts);
-    return { kind: 'disk' };
+    return { kind: 'disk', ...(turn.loader === undefined ? {} : { loader: turn.loader }) };
   }
   const { entryId, nodeId, expiresAt } = turn.entry;
   const token = state.tokens.mint({

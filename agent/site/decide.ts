@@ -1,21 +1,25 @@
 import type { MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
+import type { EfiLoader } from '#contract/efiLoader.ts';
 
 /** What a machine is to boot, and in words for its timeline why. */
 export type Turn =
-  | { kind: 'disk'; why: string; alarm?: true }
+  | { kind: 'disk'; why: string; loader?: EfiLoader; alarm?: true }
   | { kind: 'ramdisk'; digest: string; entry: BootEntry };
 
-/** Decides one script fetch: the machine's boot entry, if it is for this machine and has an image for its architecture. */
-export function decideBoot(machine: MachineFacts, entry: BootEntry | undefined): Turn {
-  if (entry === undefined) return { kind: 'disk', why: 'no boot entry' };
+/**
+ * Decides one script fetch: the machine's boot entry, if it is for this machine and has an image for its architecture; else its
+ * disk, by the loader that was deployed there last. Another machine than the node is told nothing of the node's disk.
+ */
+export function decideBoot(machine: MachineFacts, entry: BootEntry | undefined, loader?: EfiLoader): Turn {
+  const disk = (why: string): Turn => ({ kind: 'disk', why, ...(loader === undefined ? {} : { loader }) });
+  if (entry === undefined) return disk('no boot entry');
   if (!sameMachine(entry.uuid, machine.uuid)) {
     const why = `the boot entry is for the machine with UUID ${entry.uuid}, this one says ${machine.uuid}`;
     return { kind: 'disk', why, alarm: true };
   }
   const digest = entry.ramdisk.digests[machine.architecture];
-  if (digest === undefined)
-    return { kind: 'disk', why: `${entry.ramdisk.ref} has no image for ${machine.architecture}` };
+  if (digest === undefined) return disk(`${entry.ramdisk.ref} has no image for ${machine.architecture}`);
   return { kind: 'ramdisk', digest, entry };
 }
 

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { Value } from 'typebox/value';
+import { EfiLoader } from '#contract/efiLoader.ts';
 import { type ErrorCode, errorStatus, RailheadError } from '#contract/errors.ts';
-import type { OperationResult } from '#contract/operations.ts';
+import type { Operation, OperationResult } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { Session } from '../store/sessions.ts';
 import type { MachineParts } from './parts.ts';
@@ -61,10 +63,22 @@ function takeResult(result: OperationResult, session: Session, parts: MachinePar
   }
   state.atomically(() => {
     state.journal.finish(result);
-    // The disk is written and the machine restarts into it: its next network boot must not start the ramdisk again.
-    if (operation.action === 'boot.kexec' && outcome === 'succeeded') state.entries.remove(session.nodeId);
+    if (outcome === 'succeeded') settle(operation, result, parts);
   });
   log.info({ operationId, nodeId: session.nodeId, action: operation.action, outcome }, 'operation ended');
+}
+
+/** What a machine's success changes at the site. */
+function settle({ action, nodeId }: Operation, { result }: OperationResult, { state }: MachineParts): void {
+  if (action === 'deploy.image') state.loaders.put(nodeId, efiLoaderOf(result));
+  // The disk is written and the machine restarts into it: its next network boot must not start the ramdisk again.
+  if (action === 'boot.kexec') state.entries.remove(nodeId);
+}
+
+/** A loader with a name that no script may hold is none: the drives are tried in their order then. */
+function efiLoaderOf(result: OperationResult['result']): EfiLoader | undefined {
+  const loader = result?.efiLoader;
+  return Value.Check(EfiLoader, loader) ? loader : undefined;
 }
 
 function ownOperation(operationId: string, session: Session, { state }: MachineParts) {

@@ -76,4 +76,11 @@ export const migrations: readonly string[] = [
     certificate_sha256 TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE deployed_loaders (
+    node_id TEXT PRIMARY KEY,
+    esp_guid TEXT NOT NULL,
+    path TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

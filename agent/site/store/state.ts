@@ -7,6 +7,7 @@ import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
 import { type Events, openEvents } from './events.ts';
 import { type Journal, openJournal } from './journal.ts';
+import { type DeployedLoaders, openLoaders } from './loaders.ts';
 import { lockDirectory } from './lock.ts';
 import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
@@ -22,6 +23,7 @@ export interface SiteState {
   sessions: Sessions;
   events: Events;
   bmcPins: BmcPins;
+  loaders: DeployedLoaders;
   /** The MAC that holds a lease of `address`, whatever its time: the boot server's table, read only. */
   leasedTo(address: string): string | undefined;
   /** Runs `change` as one transaction: all of it is kept or nothing. */
@@ -43,6 +45,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     sessions: openSessions(database),
     events: openEvents(database, now),
     bmcPins: openBmcPins(database),
+    loaders: openLoaders(database),
     leasedTo: (address) => leasedTo(database, address),
     atomically: (change) => database.transaction(change).immediate(),
     close: () => {

@@ -27,6 +27,20 @@ test('a machine without an entry boots its disk', () => {
   expect(decideBoot(machine, undefined)).toMatchObject({ kind: 'disk' });
 });
 
+const loader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\BOOT\\BOOTX64.EFI' };
+
+test('the disk that was deployed last is named, unless the ramdisk is booted', () => {
+  expect(decideBoot(machine, undefined, loader)).toMatchObject({ kind: 'disk', loader });
+  expect(decideBoot({ ...machine, architecture: 'aarch64' }, entry, loader)).toMatchObject({ loader });
+  expect(decideBoot(machine, entry, loader)).not.toHaveProperty('loader');
+});
+
+test('another machine behind the same MAC is told nothing of the disk', () => {
+  const turn = decideBoot({ ...machine, uuid: '99999999-4455-6677-8899-aabbccddeeff' }, entry, loader);
+  expect(turn).toMatchObject({ kind: 'disk', alarm: true });
+  expect(turn).not.toHaveProperty('loader');
+});
+
 test('a machine with an entry boots the ramdisk of its architecture', () => {
   expect(decideBoot(machine, entry)).toMatchObject({ kind: 'ramdisk', digest: '1'.repeat(64) });
 });

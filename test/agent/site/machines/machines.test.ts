@@ -181,3 +181,58 @@ test('a machine without an entry gets no token, and what is not in the route tab
   expect(await refused(client.post('/v1/agent/poll', {}))).toMatchObject({ code: 'NOT_FOUND' });
   expect(await refused(client.post('/healthz', {}))).toMatchObject({ code: 'NOT_FOUND' });
 });
+
+const efiLoader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\BOOT\\BOOTX64.EFI' };
+
+/** A machine whose deploys end as told; `script` is what it boots next, its entry gone. */
+async function deployingMachine() {
+  const { bench, machine, session } = await joinedMachine();
+  return {
+    bench,
+    async deploys(result: Record<string, unknown>, outcome: 'succeeded' | 'failed' = 'succeeded') {
+      const operationId = await deploy(bench);
+      await machine.poll(session);
+      await machine.report(session, { operationId, outcome, result });
+    },
+    async script() {
+      await bench.centre.result(await bench.centre.order('boot.cleanUp', nodeId, {}));
+      return fetchScript(bench, mac);
+    },
+  };
+}
+
+test('a deployed machine boots the disk that was written, also after the agent restarted', async () => {
+  const { bench, deploys, script } = await deployingMachine();
+  await deploys({ device: '/dev/sdc', efiLoader });
+  expect(await script()).toContain(`--uuid ${efiLoader.espGuid} --filename ${efiLoader.path} ||`);
+  await bench.stop();
+  await bench.start();
+  expect(await fetchScript(bench, mac)).toContain(`--uuid ${efiLoader.espGuid}`);
+  expect(await fetchScript(bench, '02:00:00:00:00:09')).not.toContain('--uuid');
+});
+
+const otherGuid = 'ffffffff-4f50-8123-9abc-def012345678';
+
+test.each([
+  ['succeeded', otherGuid],
+  ['failed', efiLoader.espGuid],
+] as const)('after a further deploy that %s the script looks for %s', async (outcome, espGuid) => {
+  const { deploys, script } = await deployingMachine();
+  await deploys({ efiLoader });
+  await deploys({ efiLoader: { ...efiLoader, espGuid: otherGuid } }, outcome);
+  expect(await script()).toContain(`--uuid ${espGuid} `);
+});
+
+test.each([
+  ['none', {}],
+  ['a name that adds a line', { efiLoader: { ...efiLoader, path: '\\EFI\\x\nshell' } }],
+  ['a GUID that adds words', { efiLoader: { ...efiLoader, espGuid: `${efiLoader.espGuid} || shell` } }],
+  ['nonsense', { efiLoader: 7 }],
+])('a deploy that tells %s leaves the drives in their order', async (_, told) => {
+  const { deploys, script } = await deployingMachine();
+  await deploys({ efiLoader });
+  await deploys(told);
+  const text = await script();
+  expect(text).not.toContain('--uuid');
+  expect(text).toContain('sanboot --no-describe --drive 0x80 ||');
+});

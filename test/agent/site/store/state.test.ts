@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startPruning } from '#agent/site/store/pruning.ts';
+import { migrations } from '#agent/site/store/schema.ts';
 import { openState, type SiteState } from '#agent/site/store/state.ts';
+import { openSqlite } from '#base/sqlite.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import type { Operation, OperationResult } from '#contract/operations.ts';
 
@@ -98,6 +100,35 @@ test('an entry that has expired is none', async () => {
   const end = Date.parse('2026-01-01T00:00:00.000Z');
   expect(entries.byMac('02:00:00:00:00:01', end - 1)?.entryId).toBe('be_1');
   expect(entries.byMac('02:00:00:00:00:01', end)).toBeUndefined();
+});
+
+const loader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\BOOT\\BOOTX64.EFI' };
+
+test("a node's loader is that of its last deploy, also after a restart", async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-state-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const before = await openState(directory);
+  before.loaders.put('node_1', { ...loader, path: '\\EFI\\debian\\shimx64.efi' });
+  before.loaders.put('node_1', loader);
+  before.loaders.put('node_2', loader);
+  before.loaders.put('node_2', undefined);
+  before.close();
+  const { loaders, close } = await openState(directory);
+  onTestFinished(close);
+  expect(loaders.byNode('node_1')).toEqual(loader);
+  expect(loaders.byNode('node_2')).toBeUndefined();
+});
+
+test('the database of the first version is taken over as it is', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-state-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const first = openSqlite(path.join(directory, 'state.db'), migrations.slice(0, 1));
+  first.prepare("INSERT INTO bmc_pins VALUES ('10.0.0.1', 'ab')").run();
+  first.close();
+  const { bmcPins, loaders, close } = await openState(directory);
+  onTestFinished(close);
+  loaders.put('node_1', loader);
+  expect([bmcPins.find('10.0.0.1'), loaders.byNode('node_1')]).toEqual(['ab', loader]);
 });
 
 test('tokens and sessions are nowhere in the file as they are told', async () => {
