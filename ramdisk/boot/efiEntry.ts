@@ -16,17 +16,33 @@ export type EfiEntry = { bootEntry: string } | { note: string } | undefined;
  */
 export async function setEfiEntry(disk: string, loader: DiskLoader | MissingLoader): Promise<EfiEntry> {
   if (!(await variablesAreThere())) return undefined;
-  if ('missing' in loader) return { note: `no EFI boot entry was set: ${loader.missing}` };
   try {
-    return await replaceEntry(disk, loader.esp.number, loader.path);
+    await removeEntries();
+    if ('missing' in loader) return { note: `no EFI boot entry was set: ${loader.missing}` };
+    return await makeEntry(disk, loader.esp.number, loader.path);
   } catch (error) {
     return { note: `no EFI boot entry was set: ${(error as Error).message}` };
   }
 }
 
-async function replaceEntry(disk: string, partition: number, loader: string): Promise<EfiEntry> {
+/**
+ * Has firmware start our entry once, ahead of its order. A BMC that was told "disk" means the first disk that the firmware knows, which need
+ * not be the written one. Resolves with the entry's name; undefined where there is none. Rejects when firmware refuses.
+ */
+export async function startEntryNext(): Promise<string | undefined> {
+  if (!(await variablesAreThere())) return undefined;
+  const entry = ourEntries(await run('efibootmgr', []))[0];
+  if (entry === undefined) return undefined;
+  await run('efibootmgr', ['-q', '-n', entry.number]);
+  return `Boot${entry.number}`;
+}
+
+async function removeEntries(): Promise<void> {
   for (const { number } of ourEntries(await run('efibootmgr', [])))
     await run('efibootmgr', ['-q', '-b', number, '-B']);
+}
+
+async function makeEntry(disk: string, partition: number, loader: string): Promise<EfiEntry> {
   const place = ['-d', disk, '-p', String(partition), '-l', loader, '-L', label];
   const made = ourEntries(await run('efibootmgr', ['-c', ...place]))[0];
   return made === undefined

@@ -1,4 +1,6 @@
+import { startEntryNext } from '../boot/efiEntry.ts';
 import { restartMachine } from '../boot/restart.ts';
+import type { Say } from '../console.ts';
 import type { Step } from './index.ts';
 
 /**
@@ -8,9 +10,20 @@ import type { Step } from './index.ts';
  * the site has taken the result, since nothing could report it afterwards.
  */
 export const bootKexec: Step<'boot.kexec'> = async (_input, { say }) => ({
-  result: { method: 'restart' },
+  result: { method: 'restart', ...(await nextEntry(say)) },
   afterwards: async () => {
     say('restarting into the disk');
     restartMachine();
   },
 });
+
+/** The machine restarts without it too: the order of the firmware decides then. */
+async function nextEntry(say: Say): Promise<{ bootNext?: string }> {
+  try {
+    const bootNext = await startEntryNext();
+    return bootNext === undefined ? {} : { bootNext };
+  } catch (error) {
+    say(`the next start was not set: ${(error as Error).message}`);
+    return {};
+  }
+}
