@@ -22,3 +22,11 @@ export function stopSignal(): Promise<NodeJS.Signals> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
 }
+
+/** Aborted by the first SIGINT or SIGTERM. Further ones do nothing, so that an impatient operator does not cut the clean-up short. */
+export function stopRequest(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+  return stop.signal;
+}

@@ -26,7 +26,14 @@ export interface DemoOptions {
 /** Two bare machines become running OSes. Resolves with whether both answered; leaves nothing behind. */
 export async function demo({ keep, signal, output }: DemoOptions): Promise<boolean> {
   const say = (text: string) => output.write(`${text}\n`);
-  const line = await startLine({ prefix: 'demo', directory, machines, os: { ref: osRef }, progress: say });
+  const line = await startLine({
+    prefix: 'demo',
+    directory,
+    machines,
+    os: { ref: osRef },
+    progress: say,
+    signal,
+  });
   try {
     const either = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
     const answered = await bothMachines(line, either, output);

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { endDescendants } from '#base/descendants.ts';
+import { stopRequest } from '#base/shutdown.ts';
 import { toWireError } from '#contract/errors.ts';
 import { demo } from './demo.ts';
 
@@ -17,22 +19,18 @@ const { values } = parseArgs({
   },
 });
 
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
-
+const signal = stopRequest();
 if (values.help) process.stdout.write(help);
-else process.exitCode = await run();
+else process.exit(await run());
 
 async function run(): Promise<number> {
   try {
-    return (await demo({ keep: values.keep, signal: stop.signal, output: process.stdout })) ? 0 : 1;
+    return (await demo({ keep: values.keep, signal, output: process.stdout })) ? 0 : 1;
   } catch (error) {
+    endDescendants();
     const { code, message } = toWireError(error);
-    process.stderr.write(
-      `demo: ${stop.signal.aborted ? String(stop.signal.reason) : `${code}: ${message}`}\n`,
-    );
-    if (code === 'INTERNAL' && !stop.signal.aborted) console.error(error);
+    process.stderr.write(`demo: ${signal.aborted ? signal.reason.message : `${code}: ${message}`}\n`);
+    if (code === 'INTERNAL' && !signal.aborted) console.error(error);
     return 1;
   }
 }

@@ -22,16 +22,23 @@ export interface Artifacts {
   os: OsImage;
 }
 
-export async function prepareArtifacts(variant: OsVariant, progress: Progress): Promise<Artifacts> {
+export async function prepareArtifacts(
+  variant: OsVariant,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Artifacts> {
   const ipxeDirectory = path.join(cacheDirectory, 'ipxe');
   await ensureIpxe({
     directory: ipxeDirectory,
     cacheDirectory: path.join(cacheDirectory, 'debian'),
     progress,
   });
+  signal.throwIfAborted();
   const nicRom = await currentNicRom(cacheDirectory, progress);
   const { file: bcd } = await buildExecutable({ cacheDirectory, progress });
+  signal.throwIfAborted();
   await ramdiskImage({ progress });
+  signal.throwIfAborted();
   const os = await buildOs({ ...variant, cacheDirectory, progress });
   return { ipxeDirectory, bcd, nicRom, os };
 }

@@ -1,8 +1,17 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { imageSigningInput, type RegisterImage, type SignedImageFacts } from '#contract/images.ts';
+import {
+  type Compression,
+  imageSigningInput,
+  type RegisterImage,
+  type SignedImageFacts,
+} from '#contract/images.ts';
+import type { Ramdisk } from '#ramdisk/image/build.ts';
 import type { Api } from './api.ts';
+import type { ImageSource } from './source.ts';
+import type { SourceBehaviour } from './sourceBehaviour.ts';
 
 export const tenantId = 'root';
+export const ramdiskRef = 'ramdisk@1';
 const signerId = 'rack-2026';
 
 /** Whoever vouches for images: an Ed25519 key that exists as long as the line. */
@@ -17,10 +26,42 @@ export function makeSigner(): Signer {
   return { id: signerId, publicKey: publicKey.export({ type: 'spki', format: 'pem' }) as string, privateKey };
 }
 
-/** Signs an image and puts it into the catalog. */
-export async function register(
-  api: Api,
-  signer: Signer,
+/** Where images are put so that a site can have them. */
+export interface Catalog {
+  api: Api;
+  signer: Signer;
+  source: ImageSource;
+}
+
+/** An OS image as a file, for the catalog. */
+export interface OfferedImage {
+  ref: string;
+  file: string;
+  sha256: string;
+  sizeBytes: number;
+  compression: Compression;
+}
+
+/** Serves an OS image at the source, signs and registers it. */
+export async function offerOs(
+  catalog: Catalog,
+  image: OfferedImage,
+  behaviour?: SourceBehaviour,
+): Promise<void> {
+  const { file, ...facts } = image;
+  const source = await catalog.source.serve(image.ref, file, behaviour);
+  await register(catalog, { kind: 'os', format: 'raw', ...facts, source });
+}
+
+/** The same for the ramdisk that the machines boot. */
+export async function offerRamdisk(catalog: Catalog, { file, digest, sizeBytes }: Ramdisk): Promise<void> {
+  const source = await catalog.source.serve(ramdiskRef, file);
+  const facts = { kind: 'ramdisk', ref: ramdiskRef, format: 'raw', compression: 'none' } as const;
+  await register(catalog, { ...facts, sha256: digest, sizeBytes, source });
+}
+
+async function register(
+  { api, signer }: Catalog,
   image: SignedImageFacts & Pick<RegisterImage, 'sizeBytes' | 'source'>,
 ): Promise<void> {
   const signature = sign(null, imageSigningInput(image), signer.privateKey).toString('base64');

@@ -1,22 +1,16 @@
-import { mkdir, rm } from 'node:fs/promises';
-import path from 'node:path';
 import { type Closable, closeAll } from '#base/shutdown.ts';
-import { RailheadError } from '#contract/errors.ts';
-import type { Compression } from '#contract/images.ts';
 import type { FirmwareName } from '../machine/firmware.ts';
 import { enterNamespace } from '../namespace.ts';
-import { recordedProcess, recordProcess } from '../processRecord.ts';
 import { type Rack, rackUp } from '../rack.ts';
-import { rackDown } from '../tearDown.ts';
 import type { Api } from './api.ts';
 import { type Artifacts, type OsVariant, type Progress, prepareArtifacts, ramdiskFor } from './artifacts.ts';
-import { makeSigner, register, tenantId } from './catalog.ts';
-import { type Centre, prepareCentre, startCentre } from './centre.ts';
-import { type Site, startSite } from './site.ts';
-import { type ImageSource, startSource } from './source.ts';
+import { makeSigner, type OfferedImage, offerOs, offerRamdisk, ramdiskRef, tenantId } from './catalog.ts';
+import type { Centre } from './centre.ts';
+import { rackDirectory, takeDirectory } from './directory.ts';
+import { startServices } from './services.ts';
+import type { Site } from './site.ts';
+import type { ImageSource } from './source.ts';
 import type { SourceBehaviour } from './sourceBehaviour.ts';
-
-const ramdiskRef = 'ramdisk@1';
 
 /** A machine as `rackUp` takes it. */
 export interface LineMachine {
@@ -36,15 +30,8 @@ export interface LineOptions {
   /** How the source answers for the OS image. */
   osSource?: SourceBehaviour;
   progress: Progress;
-}
-
-/** An OS image as a file, for the catalog. */
-export interface OfferedImage {
-  ref: string;
-  file: string;
-  sha256: string;
-  sizeBytes: number;
-  compression: Compression;
+  /** Aborted: what was started is ended. */
+  signal: AbortSignal;
 }
 
 /** A whole site on the virtual rack: machines, image source, centre and site agent, all joined, enrolled and registered. */
@@ -64,10 +51,10 @@ export interface Line {
 
 /**
  * Brings a line up. This process is in the site's network namespace until `close`, so that it reaches the centre and the
- * machines. What was started is ended again when something cannot be.
+ * machines. What was started is ended again when something cannot be, or when the signal is aborted on the way.
  */
 export async function startLine(options: LineOptions): Promise<Line> {
-  const artifacts = await prepareArtifacts(options.os, options.progress);
+  const artifacts = await prepareArtifacts(options.os, options.progress, options.signal);
   const started: Closable[] = [];
   try {
     return await assemble(options, artifacts, started);
@@ -78,81 +65,44 @@ export async function startLine(options: LineOptions): Promise<Line> {
 }
 
 async function assemble(options: LineOptions, artifacts: Artifacts, started: Closable[]): Promise<Line> {
-  const { prefix, directory, progress } = options;
-  const machines = options.machines.map((machine) => withNicRom(machine, artifacts.nicRom));
-  await takeDirectory(directory, prefix);
+  const { directory, progress, signal } = options;
   progress('building the rack');
-  const rack = await rackUp({ prefix, machines }, path.join(directory, 'rack'));
+  const rack = await raiseRack(options, artifacts, started);
+  signal.throwIfAborted();
+  progress('starting the image source, the centre and the site agent');
+  const signer = makeSigner();
+  const services = await startServices({ rack, directory, artifacts, signer, started });
+  signal.throwIfAborted();
+  const { books, centre, source } = services;
+  const { api } = centre;
+  const catalog = { api, signer, source };
+  await offerRamdisk(catalog, await ramdiskFor(books.trust, progress));
+  await offerOs(catalog, osOf(options.os.ref, artifacts), options.osSource);
+  const nodes = await enrollAll(api, rack, books.siteId, options.os.ref);
+  const offer = async (image: OfferedImage) => {
+    await offerOs(catalog, image);
+    await createPool(api, books.siteId, [image.ref]);
+  };
+  return { rack, ...services, api, artifacts, nodes, offer, close: () => closeAll(started) };
+}
+
+async function raiseRack(options: LineOptions, { nicRom }: Artifacts, started: Closable[]): Promise<Rack> {
+  const { prefix, directory } = options;
+  await takeDirectory(directory, prefix);
+  const machines = options.machines.map((machine) => withNicRom(machine, nicRom));
+  const rack = await rackUp({ prefix, machines }, rackDirectory(directory));
   started.push({ close: () => rack.down({ keepFiles: true }) });
   started.push({ close: enterNamespace(rack.namespaces.site) });
-
-  progress('starting the image source, the centre and the site agent');
-  const source = await startSource(rack.namespaces.centre, directory);
-  started.push({ close: () => source.process.stop() });
-  const signer = makeSigner();
-  const books = await prepareCentre(path.join(directory, 'centre'), signer);
-  const centre = await startCentre(rack.namespaces.centre, books, path.join(directory, 'centre.log'));
-  started.push({ close: () => centre.stop() });
-  const site = await startSite({
-    rack,
-    bcd: artifacts.bcd,
-    books,
-    centreUrl: centre.agentsUrl,
-    ipxeDirectory: artifacts.ipxeDirectory,
-    sourceCaFile: source.certificateFile,
-    directory: path.join(directory, 'site'),
-  });
-  started.push({ close: () => site.stop() });
-
-  const ramdisk = await ramdiskFor(books.trust, progress);
-  const { api } = centre;
-  const { os } = artifacts;
-  const images = {
-    ramdisk: {
-      kind: 'ramdisk',
-      ref: ramdiskRef,
-      compression: 'none',
-      sha256: ramdisk.digest,
-      sizeBytes: ramdisk.sizeBytes,
-    },
-    os: {
-      kind: 'os',
-      ref: options.os.ref,
-      compression: os.compression,
-      sha256: os.sha256,
-      sizeBytes: os.sizeBytes,
-    },
-  } as const;
-  const ramdiskUrl = await source.serve('ramdisk', ramdisk.file);
-  const osUrl = await source.serve('os', os.artifact, options.osSource);
-  await register(api, signer, { ...images.ramdisk, format: 'raw', source: ramdiskUrl });
-  await register(api, signer, { ...images.os, format: 'raw', source: osUrl });
-  const nodes = await enrollAll(api, rack, books.siteId, options.os.ref);
-  const offer = async ({ file, ref, ...facts }: OfferedImage) => {
-    const url = await source.serve(ref, file);
-    await register(api, signer, { kind: 'os', format: 'raw', ref, ...facts, source: url });
-    await createPool(api, books.siteId, [ref]);
-  };
-  return { rack, centre, api, site, source, artifacts, nodes, offer, close: () => closeAll(started) };
+  return rack;
 }
 
 function withNicRom(machine: LineMachine, nicRom: string): LineMachine & { nicRom?: string } {
   return machine.firmware === 'bios' ? { ...machine, nicRom } : machine;
 }
 
-/** Makes the directory this run's own, and removes what a killed run left there and in the namespaces. */
-async function takeDirectory(directory: string, prefix: string): Promise<void> {
-  const other = await recordedProcess(directory);
-  if (other !== undefined && other !== process.pid)
-    throw new RailheadError(
-      'CONFLICT',
-      `another run (process ${other}) uses ${directory}: wait for its end`,
-      { directory },
-    );
-  await rackDown(path.join(directory, 'rack'), prefix);
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  await recordProcess(directory);
+function osOf(ref: string, { os }: Artifacts): OfferedImage {
+  const { artifact, sha256, sizeBytes, compression } = os;
+  return { ref, file: artifact, sha256, sizeBytes, compression };
 }
 
 async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): Promise<Map<string, string>> {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'smol-toml';
 import { run } from '#base/command.ts';
@@ -95,12 +95,4 @@ async function launch({ rack, bcd, directory }: SiteOptions, logFile: string): P
   const process = startProcess({ namespace, command: [...command], logFile });
   await Promise.race([waitForHttp('http://127.0.0.1:9090/healthz', 30_000), process.died()]);
   return process;
-}
-
-/** Every line of the agent's log that is JSON, for checks. */
-export async function siteLog(site: Site): Promise<Record<string, unknown>[]> {
-  const lines = (await readFile(site.logFile, 'utf8')).split('\n');
-  return lines
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }

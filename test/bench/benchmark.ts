@@ -13,7 +13,7 @@ export interface Findings {
 export interface Benchmark {
   name: string;
   about: string;
-  run(quick: boolean): Promise<Findings>;
+  run(quick: boolean, signal: AbortSignal): Promise<Findings>;
 }
 
 export function thisMachine(): { cores: number; cpu: string | undefined } {

@@ -19,7 +19,7 @@ const times = 3;
 export const imageServe: Benchmark = {
   name: 'image-serve',
   about: 'the whole site agent serves an image from its cache, against nginx; peak memory of the agent',
-  run: async (quick) => {
+  run: async (quick, signal) => {
     const imageBytes = (quick ? 256 : 4096) * MiB;
     const progress = (text: string) => console.error(text);
     // The line moves this process into a network namespace from which no archive is reached.
@@ -31,9 +31,10 @@ export const imageServe: Benchmark = {
       machines,
       os: { ref: 'bench-os@1' },
       progress,
+      signal,
     });
     try {
-      return await serveInTurn(line, imageBytes, nginx);
+      return await serveInTurn(line, imageBytes, nginx, signal);
     } finally {
       await line.close();
       await rm(directory, { recursive: true, force: true });
@@ -41,8 +42,8 @@ export const imageServe: Benchmark = {
   },
 };
 
-async function serveInTurn(line: Line, imageBytes: number, toolbox: Toolbox) {
-  const { digest, pullPeakMiB } = await pulled(line, imageBytes);
+async function serveInTurn(line: Line, imageBytes: number, toolbox: Toolbox, signal: AbortSignal) {
+  const { digest, pullPeakMiB } = await pulled(line, imageBytes, signal);
   const nginx = await startNginx(toolbox, path.join(directory, 'site/state/images'), directory);
   try {
     const file = (await run('find', [nginx.root, '-name', digest])).trim();
@@ -69,7 +70,11 @@ async function serveInTurn(line: Line, imageBytes: number, toolbox: Toolbox) {
 }
 
 /** Lets the site pull an image of that size from the line's source. */
-async function pulled(line: Line, imageBytes: number): Promise<{ digest: string; pullPeakMiB: number }> {
+async function pulled(
+  line: Line,
+  imageBytes: number,
+  signal: AbortSignal,
+): Promise<{ digest: string; pullPeakMiB: number }> {
   const file = path.join(directory, 'image');
   const digest = await makeImage(file, imageBytes);
   await forgetPeak(line);
@@ -82,6 +87,7 @@ async function pulled(line: Line, imageBytes: number): Promise<{ digest: string;
   });
   const url = `http://10.77.0.1:8080/images/sha256/${digest}`;
   for (;;) {
+    signal.throwIfAborted();
     const { statusCode, body } = await request(url, { method: 'HEAD' });
     await body.dump();
     if (statusCode === 200) return { digest, pullPeakMiB: await peakMiB(line) };

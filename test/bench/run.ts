@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { stopRequest } from '#base/shutdown.ts';
 import type { Benchmark } from './benchmark.ts';
 import { imageServe } from './imageServe.ts';
 import { imageWrite } from './imageWrite.ts';
@@ -18,5 +19,5 @@ if (values.list) {
   console.error('name one benchmark; npm run bench -- --list names them all');
   process.exitCode = 2;
 } else {
-  console.log(JSON.stringify(await chosen.run(values.quick)));
+  console.log(JSON.stringify(await chosen.run(values.quick, stopRequest())));
 }

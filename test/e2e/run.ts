@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { endDescendants } from '#base/descendants.ts';
+import { stopRequest } from '#base/shutdown.ts';
 import { cases } from './cases/index.ts';
 import type { EndToEndCase } from './endToEndCase.ts';
 import { Report } from './report.ts';
@@ -15,10 +17,7 @@ const { values, positionals } = parseArgs({
 if (values.list) {
   for (const { name, about } of cases) console.log(`${name.padEnd(18)} ${about}`);
 } else {
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => stop.abort(new Error(signal)));
-  process.exitCode = await runAll(positionals.map(findCase), stop.signal);
+  process.exit(await runAll(positionals.map(findCase), stopRequest()));
 }
 
 function findCase(name: string): EndToEndCase {
@@ -51,6 +50,7 @@ async function runCase(one: EndToEndCase, signal: AbortSignal): Promise<boolean>
     if (!signal.aborted) console.error(error);
   }
   report.endPhase();
+  if (signal.aborted) endDescendants();
   console.log(JSON.stringify(report));
   return report.ok;
 }

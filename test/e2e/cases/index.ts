@@ -3,6 +3,7 @@ import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
 import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
+import { interrupt } from './interrupt.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
@@ -16,5 +17,6 @@ export const cases: readonly EndToEndCase[] = [
   killAgent,
   killRamdisk,
   noCentre,
+  interrupt,
   freshDebian,
 ];

@@ -10,7 +10,7 @@ import { checkDeployed, deployToEnd } from '../deploys.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { isUntouched } from '../observe.ts';
 import type { Report } from '../report.ts';
-import { withLine } from '../withLine.ts';
+import { osRef, withLine } from '../withLine.ts';
 
 const machines: LineMachine[] = [{ name: 'm1', firmware: 'uefi', disks: [{ size: '8G' }] }];
 
@@ -57,7 +57,7 @@ export const truncatedSource: EndToEndCase = {
       );
 
       report.phase('deploy from the whole image');
-      await line.source.serve('os', artifact);
+      await line.source.serve(osRef, artifact);
       await checkDeployed(report, line, 'm1', await deployToEnd(line, 'm1', options), options.signal);
     }),
 };
