@@ -17,6 +17,11 @@ export function openSqlite(file: string, migrations: readonly string[]): Sqlite 
   return database;
 }
 
+/** Whether the database itself failed or refused: full, busy, broken, a constraint. `code` says which. */
+export function isSqliteError(error: unknown): error is Database.SqliteError {
+  return error instanceof Database.SqliteError;
+}
+
 function migrate(database: Sqlite, migrations: readonly string[]): void {
   const from = database.pragma('user_version', { simple: true }) as number;
   if (from > migrations.length) {

@@ -17,7 +17,7 @@ export interface UserDataSettings {
 
 /** How long the workflow engine waits, in milliseconds. */
 export interface EngineTimes {
-  /** Before the first retry of a step; it doubles with each further one. */
+  /** Before the first retry of a step, or of what the database refused; it doubles with each further one. */
   retryDelayMs: number;
   /** For a cancelled operation to end by itself. */
   cancelGraceMs: number;

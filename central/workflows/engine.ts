@@ -1,3 +1,6 @@
+import { backoffMs } from '#base/backoff.ts';
+import { systemClock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
 import { toWireError } from '#contract/errors.ts';
 import type { CentralContext } from '../context.ts';
 import { workflowTopic } from '../signals.ts';
@@ -17,7 +20,7 @@ import { CentreStopping, StepCancelled } from './stepRun.ts';
 export interface Engine {
   /** Runs a stored workflow from wherever it stands. */
   run(workflowId: string): void;
-  /** Interrupts the running step of a workflow whose row says that it is cancelled. */
+  /** Has a workflow heed at once that its row says it is cancelled. */
   cancel(workflowId: string): void;
   /** Takes up every workflow that was running when the centre ended. */
   resume(): Promise<void>;
@@ -33,17 +36,17 @@ export function openEngine(central: CentralContext): Engine {
     if (closing.signal.aborted || running.has(workflowId)) return;
     const cancel = new AbortController();
     const done = runToEnd(central, workflowId, { cancel, closing: closing.signal })
-      .catch((error) => {
-        if (!(error instanceof CentreStopping))
-          central.log.error({ err: error, workflowId }, 'workflow stands still');
-      })
+      .catch(ignore) // The centre stops: its next start takes the workflow up.
       .finally(() => running.delete(workflowId));
     running.set(workflowId, { cancel, done });
   }
 
   return {
     run,
-    cancel: (workflowId) => running.get(workflowId)?.cancel.abort(new StepCancelled()),
+    cancel: (workflowId) => {
+      running.get(workflowId)?.cancel.abort(new StepCancelled());
+      run(workflowId);
+    },
     resume: async () => {
       const rows = await central.store
         .selectFrom('workflows')
@@ -59,24 +62,54 @@ export function openEngine(central: CentralContext): Engine {
   };
 }
 
+/** What ends the run of a workflow early, or interrupts its step. */
+interface RunInterrupts {
+  cancel: AbortController;
+  closing: AbortSignal;
+}
+
+/** Moves a workflow on until it has ended. What fails outside of a step, such as a full disk, is tried again until it works. */
 async function runToEnd(
   central: CentralContext,
   workflowId: string,
-  { cancel, closing }: { cancel: AbortController; closing: AbortSignal },
+  interrupts: RunInterrupts,
 ): Promise<void> {
-  for (;;) {
-    closing.throwIfAborted();
-    const workflow = await findWorkflow(central.store, workflowId);
-    if (workflow === undefined || workflow.state !== 'running') return;
-    if (workflow.cancel_requested_at !== null) cancel.abort(new StepCancelled());
-    const steps = await stepsOf(central.store, workflowId);
-    const move = decideNext(steps, workflow.cancel_requested_at !== null);
-    if (move.kind === 'run')
-      await runStep(central, workflow, move.step, { cancelled: cancel.signal, closing });
-    if (move.kind === 'skip') await skip(central, workflow, move.steps);
-    if (move.kind === 'finish') await finishWorkflow(central.store, workflow, move.state, failure(steps));
-    central.signals.notify(workflowTopic(workflowId));
+  for (let failures = 0; ; ) {
+    try {
+      if (await advance(central, workflowId, interrupts)) return;
+      failures = 0;
+    } catch (error) {
+      interrupts.closing.throwIfAborted();
+      failures++;
+      central.log.error({ err: error, workflowId, failures }, 'workflow stands still; it is tried again');
+      await pause(backoffMs(failures, { firstMs: central.times.retryDelayMs, maxMs: 60_000 }), interrupts);
+    }
   }
+}
+
+/** Makes the next move of a workflow; true when it has ended. */
+async function advance(
+  central: CentralContext,
+  workflowId: string,
+  { cancel, closing }: RunInterrupts,
+): Promise<boolean> {
+  closing.throwIfAborted();
+  const workflow = await findWorkflow(central.store, workflowId);
+  if (workflow === undefined || workflow.state !== 'running') return true;
+  if (workflow.cancel_requested_at !== null) cancel.abort(new StepCancelled());
+  const steps = await stepsOf(central.store, workflowId);
+  const move = decideNext(steps, workflow.cancel_requested_at !== null);
+  if (move.kind === 'run') await runStep(central, workflow, move.step, { cancelled: cancel.signal, closing });
+  if (move.kind === 'skip') await skip(central, workflow, move.steps);
+  if (move.kind === 'finish') await finishWorkflow(central.store, workflow, move.state, failure(steps));
+  central.signals.notify(workflowTopic(workflowId));
+  return false;
+}
+
+/** Waits before the next try; a cancel that comes meanwhile is taken up at once. */
+async function pause(milliseconds: number, { cancel, closing }: RunInterrupts): Promise<void> {
+  const wake = cancel.signal.aborted ? closing : AbortSignal.any([cancel.signal, closing]);
+  await systemClock.sleep(milliseconds, wake).catch(ignore);
 }
 
 async function skip(

@@ -1,3 +1,4 @@
+import { isSqliteError } from '#base/sqlite.ts';
 import { RailheadError, toWireError, type WireError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
 import { steps } from '#contract/steps.ts';
@@ -23,8 +24,9 @@ export interface Interrupts {
 }
 
 /**
- * Runs one attempt of a step, or goes on with the one that a crash interrupted, and stores how it ended.
- * @throws CentreStopping, with nothing stored, when the centre stops meanwhile
+ * Runs one attempt of a step, or goes on with the one that was interrupted, and stores how it ended.
+ * @throws CentreStopping when the centre stops meanwhile, and what the database fails with: neither is the step's failure,
+ *   so nothing is stored and the step can be run again from where it stands
  */
 export async function runStep(
   central: CentralContext,
@@ -33,36 +35,35 @@ export async function runStep(
   interrupts: Interrupts,
 ): Promise<void> {
   const step = JSON.parse(row.step) as PlannedStep;
+  const { closing } = interrupts;
   // Cleanup runs to its end even when the workflow is cancelled.
-  const interrupt =
-    step.phase === 'cleanup'
-      ? interrupts.closing
-      : AbortSignal.any([interrupts.cancelled, interrupts.closing]);
+  const interrupt = step.phase === 'cleanup' ? closing : AbortSignal.any([interrupts.cancelled, closing]);
   try {
     await until(row.not_before, interrupt);
     const begun = await begin(central, workflow, row, step);
     const profile = JSON.parse(workflow.profile) as Profile;
     const stop = AbortSignal.any([interrupt, timeoutSignal(begun.deadline, timedOut(step))]);
     const place = { stepId: row.step_id, ...begun };
-    const result = await attempt({
-      central,
-      workflow,
-      profile,
-      step,
-      ...place,
-      stop,
-      closing: interrupts.closing,
-    });
-    await succeed(central, workflow, row, result);
+    const end = await endOf(attempt({ central, workflow, profile, step, ...place, stop, closing }));
+    if ('result' in end) await succeed(central, workflow, row, end.result);
+    else await failOrRetry(central, workflow, { ...row, attempt: begun.attempt }, step, end.failure);
   } catch (error) {
-    if (error instanceof CentreStopping) throw error;
-    const current = await central.store
-      .selectFrom('workflow_steps')
-      .selectAll()
-      .where('step_id', '=', row.step_id)
-      .executeTakeFirstOrThrow();
-    if (error instanceof StepCancelled) await cancel(central, workflow, current);
-    else await failOrRetry(central, workflow, current, step, error);
+    if (!(error instanceof StepCancelled)) throw error;
+    await cancel(central, workflow, row);
+  }
+}
+
+/**
+ * How an attempt ended by itself.
+ * @throws what ended it from outside: StepCancelled, CentreStopping, an error of the database
+ */
+async function endOf(attempted: Promise<StepResult>): Promise<{ result: StepResult } | { failure: unknown }> {
+  try {
+    return { result: await attempted };
+  } catch (failure) {
+    if (failure instanceof StepCancelled || failure instanceof CentreStopping) throw failure;
+    if (isSqliteError(failure)) throw failure;
+    return { failure };
   }
 }
 
@@ -74,7 +75,7 @@ async function attempt(run: StepRun): Promise<StepResult> {
   return result;
 }
 
-/** Starts the next attempt, or takes up the running one with some time to hear what happened meanwhile. */
+/** Starts the next attempt, or takes up the interrupted one with some time to hear what happened meanwhile. */
 async function begin(
   { store, times }: CentralContext,
   workflow: WorkflowRow,
@@ -83,7 +84,11 @@ async function begin(
 ): Promise<{ attempt: number; deadline: string }> {
   if (row.state === 'running' && row.deadline !== null) {
     const deadline = [row.deadline, fromNow(times.resumeGraceMs)].toSorted().at(-1) ?? row.deadline;
-    await changeStep(store, workflow, row, { set: { deadline }, event: 'resumed', text: 'after a restart' });
+    await changeStep(store, workflow, row, {
+      set: { deadline },
+      event: 'resumed',
+      text: 'where it was interrupted',
+    });
     return { attempt: row.attempt, deadline };
   }
   const attempt = row.attempt + 1;

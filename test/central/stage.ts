@@ -1,3 +1,4 @@
+import type { CentralOptions } from '#central/start.ts';
 import type { Operation } from '#contract/operations.ts';
 import { startTestCentre } from './centre.ts';
 import type { FakeSite } from './fakeSite.ts';
@@ -24,8 +25,12 @@ export interface Stage {
 /** Sees an operation before the site plays it, and answers true when it took it over. */
 export type Before = Parameters<typeof playLine>[2];
 
-export async function setStage(before?: Before, profile: object = sampleProfile): Promise<Stage> {
-  const centre = await startTestCentre({ userData: { templates: await templatesFolder() } });
+export async function setStage(
+  before?: Before,
+  profile: object = sampleProfile,
+  options: Partial<CentralOptions> = {},
+): Promise<Stage> {
+  const centre = await startTestCentre({ userData: { templates: await templatesFolder() }, ...options });
   const { call, central, directory } = centre;
   const line = await prepareLine({ call, agentsUrl: central.agentsUrl, directory }, profile);
   const machines = new Map<string, FakeMachine>();
