@@ -3,9 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
+import { Slots } from '#base/slots.ts';
 import { toWireError } from '#contract/errors.ts';
 import { type Answer, errorAnswer, notFound } from './answer.ts';
+import { limitConnections } from './connections.ts';
 import { type BootRequest, readRequest } from './request.ts';
+import { type SendLimits, send } from './send.ts';
+import { inTurn } from './turns.ts';
 
 /** Answers what is its own, and leaves the rest to the next by undefined. */
 export type Route = (request: BootRequest) => Answer | undefined | Promise<Answer | undefined>;
@@ -16,6 +20,15 @@ export interface BootHttpOptions {
   /** Given the listener's own URL. In order; the first answer counts. What no route answers is not found. */
   routes(url: string): readonly Route[];
   log: Log;
+  /** Others than `defaultLimits` are for tests. */
+  limits?: Partial<BootHttpLimits>;
+}
+
+export interface BootHttpLimits {
+  connectionsPerClient: number;
+  /** Images that are sent at a time: each holds two buffers of 256 KiB while its client reads. */
+  transfers: number;
+  stallMs: number;
 }
 
 export interface BootHttp extends Closable {
@@ -23,38 +36,50 @@ export interface BootHttp extends Closable {
   readonly url: string;
 }
 
+/** A client that stalls costs at most its few connections for a minute, all of them together 48 MiB. */
+const defaultLimits: BootHttpLimits = { connectionsPerClient: 16, transfers: 96, stallMs: 60_000 };
+
 /** Firmware waits between HEAD and GET; a connection closed meanwhile ends its boot (edk2 issue 9920). */
 const keepAliveMs = 60_000;
 
 /** The boot listener: GET and HEAD, no redirects, no chunks, connections kept. @throws Error with a system `code` when it cannot bind */
 export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp> {
+  const { log } = options;
+  const { connectionsPerClient, transfers, stallMs } = { ...defaultLimits, ...options.limits };
   const server = createServer({ keepAliveTimeout: keepAliveMs, noDelay: true });
+  limitConnections(server, connectionsPerClient, log);
   server.listen(options.port, options.address);
   await once(server, 'listening');
   const { address, port } = server.address() as AddressInfo;
   const url = `http://${address}:${port}`;
   const routes = options.routes(url);
-  server.on('request', (message, response) => void serve(message, response, routes, options.log));
+  const limits: SendLimits = { transfers: new Slots(transfers), stallMs };
+  server.on(
+    'request',
+    inTurn((message, response) => serve(message, response, { routes, limits, log })),
+  );
   return { url, close: () => closed(server) };
 }
 
-async function serve(
-  message: IncomingMessage,
-  response: ServerResponse,
-  routes: readonly Route[],
-  log: Log,
-): Promise<void> {
+interface Serving {
+  routes: readonly Route[];
+  limits: SendLimits;
+  log: Log;
+}
+
+async function serve(message: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+  const { routes, limits, log } = serving;
   const request = readRequest(message);
   try {
     const answer = await answerTo(request, routes);
     try {
-      await send(answer, request?.method ?? 'GET', response);
+      await send(answer, request?.method ?? 'GET', response, limits);
     } finally {
       await answer.release?.();
     }
     log.debug({ from: request?.from, path: request?.path, status: answer.status }, 'boot HTTP');
   } catch (error) {
-    failed(error, request, response, log);
+    failed(error, request, response, serving);
   }
 }
 
@@ -68,29 +93,21 @@ async function answerTo(request: BootRequest | undefined, routes: readonly Route
   return notFound(request.path);
 }
 
-async function send(answer: Answer, method: 'GET' | 'HEAD', response: ServerResponse): Promise<void> {
-  const hasBody = method === 'GET' && answer.length > 0;
-  // A 304 has no body, and no length of one that it does not have (RFC 9110 §15.4.5).
-  const length = answer.status === 304 ? {} : { 'content-length': String(answer.length) };
-  response.writeHead(answer.status, { ...answer.headers, ...length });
-  if (!hasBody) {
-    response.end();
-    return;
-  }
-  const { body } = answer;
-  if (!Buffer.isBuffer(body)) await body(response);
-  response.end(Buffer.isBuffer(body) ? body : undefined);
-}
-
-/** A client that went away is no failure of ours; anything else is answered if nothing was sent, else the connection is cut. */
-function failed(error: unknown, request: BootRequest | undefined, response: ServerResponse, log: Log): void {
+/** A client that went away or stalled is no failure of ours; anything else is answered if nothing was sent, else the connection is cut. */
+function failed(
+  error: unknown,
+  request: BootRequest | undefined,
+  response: ServerResponse,
+  { limits, log }: Serving,
+): void {
+  const asked = { from: request?.from, path: request?.path };
   if (response.destroyed) {
-    log.debug({ err: error, from: request?.from, path: request?.path }, 'boot HTTP: the client left');
+    log.debug({ err: response.errored ?? error, ...asked }, 'boot HTTP: the client left');
     return;
   }
-  log.error({ err: error, from: request?.from, path: request?.path }, 'boot HTTP request failed');
+  log.error({ err: error, ...asked }, 'boot HTTP request failed');
   if (response.headersSent) response.destroy();
-  else void send(errorAnswer(toWireError(error)), request?.method ?? 'GET', response);
+  else void send(errorAnswer(toWireError(error)), request?.method ?? 'GET', response, limits);
 }
 
 async function closed(server: Server): Promise<void> {
