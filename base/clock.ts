@@ -11,3 +11,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) => delay(milliseconds, undefined, signal ? { signal } : {}),
 };
+
+/** Counts from the start of the process and never jumps, whoever sets the system's clock: for durations and deadlines. */
+export const steadyClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  sleep: systemClock.sleep,
+};

@@ -10,6 +10,7 @@ const libc = lazily(() => {
     ioctl: library.func('int ioctl(int fd, unsigned long request, void *argument)'),
     reboot: library.func('int reboot(int command)'),
     sync: library.func('void sync()'),
+    settimeofday: library.func('int settimeofday(void *time, void *zone)'),
   };
 });
 
@@ -84,6 +85,14 @@ export function rereadPartitionTable(fd: number): void {
 export function restartNow(): void {
   libc().sync();
   if (libc().reboot(RB_AUTOBOOT) !== 0) throw new SystemCallFailed('reboot', koffi.errno());
+}
+
+/** Sets the system's clock, to the millisecond. Needs CAP_SYS_TIME. */
+export function setSystemTime(millisecondsSinceEpoch: number): void {
+  const timeval = Buffer.alloc(16);
+  timeval.writeBigInt64LE(BigInt(Math.floor(millisecondsSinceEpoch / 1000)), 0);
+  timeval.writeBigInt64LE(BigInt(Math.floor(millisecondsSinceEpoch % 1000) * 1000), 8);
+  if (libc().settimeofday(timeval, null) !== 0) throw new SystemCallFailed('settimeofday', koffi.errno());
 }
 
 function answerOf(fd: number, request: number, name: string, bytes: number): Buffer {

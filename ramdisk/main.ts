@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { stopSignal } from '#base/shutdown.ts';
+import { keepTime, type SetClocks } from './clock.ts';
 import { type Say, sayOnConsole } from './console.ts';
 import { locateSite, requestToken } from './discover.ts';
 import { readCommandLine } from './join/commandLine.ts';
@@ -11,6 +12,7 @@ import { openJournal } from './operations/journal.ts';
 import { runOperations } from './operations/runner.ts';
 import { connectSite } from './site/client.ts';
 import { openSession } from './site/session.ts';
+import { askSiteTime } from './site/time.ts';
 import { runStep } from './steps/index.ts';
 
 /** Where the ramdisk finds what it needs; the defaults are those of its image. */
@@ -22,6 +24,7 @@ export interface RamdiskOptions {
   /** Keys and journal of this boot; on a file system in memory. */
   stateDirectory?: string;
   say?: Say;
+  setClocks?: SetClocks;
   signal?: AbortSignal;
 }
 
@@ -36,8 +39,18 @@ export async function runRamdisk(options: RamdiskOptions = {}): Promise<void> {
   const location = locateSite(hints, lease, facts);
   const client = connectSite(location.site, trust.ca);
   try {
+    const time = () => keepTime(() => askSiteTime(location.site, trust.ca, signal), say, options.setClocks);
     const token = async () => location.token ?? (await requestToken(client, location, facts.uuid));
-    const session = await openSession({ client, keys, facts, mac: location.mac, token, say, signal });
+    const session = await openSession({
+      client,
+      keys,
+      facts,
+      mac: location.mac,
+      keepTime: time,
+      token,
+      say,
+      signal,
+    });
     say(`joined site ${session.joined.siteId} as node ${session.joined.nodeId}`);
     const journal = await openJournal(stateDirectory);
     await runOperations({ session, trust, keys, journal, say, signal, runStep });

@@ -1,5 +1,5 @@
 import { backoffMs } from '#base/backoff.ts';
-import { systemClock } from '#base/clock.ts';
+import { steadyClock } from '#base/clock.ts';
 import { signDocument } from '#base/jws.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import type { OperationResult } from '#contract/operations.ts';
@@ -48,15 +48,15 @@ export async function runOperations(parts: RunnerParts): Promise<never> {
   };
   try {
     for (let idleAnswers = 0; ; ) {
-      const asked = Date.now();
+      const asked = steadyClock.now();
       const known = [...new Set([...journal.ids(), ...cancels.keys()])];
       const { operations, cancelled } = await Promise.race([session.poll(known), failure.promise]);
       for (const id of cancelled) cancels.get(id)?.abort(cancellation(id));
       const fresh = operations.filter(({ operationId: id }) => !journal.has(id) && !cancels.has(id));
       fresh.forEach(enqueue);
       // A site that answers at once with nothing new must not be asked in a tight loop.
-      idleAnswers = fresh.length === 0 && Date.now() - asked < 1000 ? idleAnswers + 1 : 0;
-      if (idleAnswers > 0) await systemClock.sleep(backoffMs(idleAnswers, idlePause), signal);
+      idleAnswers = fresh.length === 0 && steadyClock.now() - asked < 1000 ? idleAnswers + 1 : 0;
+      if (idleAnswers > 0) await steadyClock.sleep(backoffMs(idleAnswers, idlePause), signal);
     }
   } finally {
     await queue;
@@ -132,7 +132,7 @@ function contextOf(
 ): StepContext {
   const { nodeId, imagesUrl } = session.joined;
   const { operationId, expiresAt } = operation;
-  const deadline = expiresAt - timeToTellMs;
+  const deadline = steadyClock.now() + (expiresAt - Date.now()) - timeToTellMs;
   return { operationId, nodeId, imagesUrl, ca: trust.ca, deadline, progress, say, signal };
 }
 

@@ -26,6 +26,8 @@ export interface JoinParts {
   keys: MachineKeys;
   facts: MachineFacts;
   mac: string;
+  /** Called before each join: the site's certificate and the operations are judged by this machine's clock. */
+  keepTime(): Promise<void>;
   /** Asked for at each join: a token that was found, not given, may have been replaced since. */
   token(): Promise<string>;
   say: Say;
@@ -76,6 +78,7 @@ export async function openSession(parts: JoinParts): Promise<Session> {
 }
 
 async function join({ client, keys, facts, mac, signal, ...parts }: JoinParts): Promise<RamdiskJoinAnswer> {
+  await parts.keepTime();
   const message = {
     protocol: protocolVersion,
     token: await parts.token(),

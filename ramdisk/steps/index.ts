@@ -13,7 +13,7 @@ export interface StepContext {
   imagesUrl: string;
   /** PEM of the CA that sources inside the operator's network may be certified by. */
   ca: string;
-  /** Milliseconds since the epoch: past it the step gives up waiting for what it needs before it begins. */
+  /** By `steadyClock`: past it the step gives up waiting for what it needs before it begins. */
   deadline: number;
   progress: ReportProgress;
   say: Say;

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici';
 import { backoffMs } from '#base/backoff.ts';
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Clock, steadyClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { judge, sizeMismatch, sourceError, type Verdict, withoutQuery } from './answer.ts';
@@ -17,7 +17,7 @@ export interface ArtifactOptions extends SourceOptions {
   places: readonly Place[];
   /** The catalog's size of the artifact as stored. */
   sizeBytes?: number | undefined;
-  /** Milliseconds since the epoch until which the first byte may be waited for. */
+  /** Until when, by `clock`, the first byte may be waited for. */
   deadline: number;
   /** Milliseconds without a byte after which a stream that had begun is given up. */
   patienceMs?: number;
@@ -58,7 +58,7 @@ export function openArtifact(options: ArtifactOptions): Artifact {
 
 async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGenerator<Buffer> {
   const agent = sourceAgent(options);
-  const clock = options.clock ?? systemClock;
+  const clock = options.clock ?? steadyClock;
   let last: RailheadError | undefined;
   try {
     for (const place of options.places) {
@@ -113,12 +113,12 @@ async function* readFrom(reading: Reading): AsyncGenerator<Buffer, RailheadError
 }
 
 async function tryOnce(reading: Reading): Promise<{ verdict: Verdict; body?: Body }> {
-  const { place, agent, options, state, clock, etag, plain } = reading;
+  const { place, agent, options, state, etag, plain } = reading;
   const { signal } = options;
   const { receivedBytes: offset, totalBytes } = state;
   try {
     const { answer, body } = await ask(agent, place.url, offset, { plain, etag, signal });
-    const asked = { place: place.kind, url: place.url, offset, totalBytes, etag, now: clock.now() };
+    const asked = { place: place.kind, url: place.url, offset, totalBytes, etag, now: Date.now() };
     return { verdict: judge(answer, asked), body };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { publicJwk } from '#ramdisk/join/keys.ts';
 import { runRamdisk } from '#ramdisk/main.ts';
 import { type FakeSite, fakeSite } from './fakes/site.ts';
@@ -25,6 +25,7 @@ const put = (name: string, content: string) => writeFile(place(name), content);
 /** Runs the agent until a result of `operation` was reported. Only operations that are refused: the real steps write and restart. */
 async function runFor(operation: Parameters<FakeSite['order']>[0]) {
   const said: string[] = [];
+  const set: number[] = [];
   const stop = new AbortController();
   const running = runRamdisk({
     trustFile: place('trust.json'),
@@ -32,12 +33,16 @@ async function runFor(operation: Parameters<FakeSite['order']>[0]) {
     leaseFile: place('lease'),
     stateDirectory: place('run'),
     say: (text) => said.push(text),
+    setClocks: async (time) => {
+      set.push(time);
+      vi.useRealTimers();
+    },
     signal: stop.signal,
   });
   const result = await site.resultOf(await site.order(operation));
   stop.abort(new Error('stopped'));
   await running;
-  return { result, said };
+  return { result, said, set };
 }
 
 test('told by the command line, it joins with that token and address', async () => {
@@ -45,8 +50,9 @@ test('told by the command line, it joins with that token and address', async () 
     'cmdline',
     `console=ttyS0 railhead.site=${site.url} railhead.token=tok_line railhead.mac=52:54:00:77:00:41`,
   );
-  const { result, said } = await runFor({ nodeId: 'node_other' });
+  const { result, said, set } = await runFor({ nodeId: 'node_other' });
   expect(site.joins).toMatchObject([{ token: 'tok_line', mac: '52:54:00:77:00:41' }]);
+  expect(set).toEqual([]);
   expect(said[0]).toBe('joined site site_test as node node_test');
   expect(result.error?.code).toBe('FORBIDDEN');
 });
@@ -67,3 +73,20 @@ test('it keeps trying while the site refuses, and says why once', async () => {
     'joined site site_test as node node_test',
   ]);
 });
+
+test.each([
+  ['2010-01-01T00:00:00Z', 'behind'],
+  ['2070-01-01T00:00:00Z', 'ahead of'],
+])(
+  "a clock that says %s is set to the site's before the join, and the console says so",
+  async (shown, way) => {
+    await put('cmdline', `railhead.site=${site.url} railhead.token=tok railhead.mac=52:54:00:77:00:41`);
+    const right = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(shown) });
+    const { said, set } = await runFor({ nodeId: 'node_other' });
+    expect(set).toHaveLength(1);
+    expect(Math.abs((set[0] ?? 0) - right)).toBeLessThan(5000);
+    expect(said[0]).toMatch(new RegExp(`^the clock is \\d+ s ${way} the site's: it is set to 20`));
+    expect(said[1]).toBe('joined site site_test as node node_test');
+  },
+);

@@ -44,6 +44,7 @@ async function startAgent(runStep: RunStep): Promise<{ said: string[]; stop: () 
     keys,
     facts,
     mac: '52:54:00:00:00:01',
+    keepTime: async () => {},
     token: async () => 'tok',
     say,
     signal,
