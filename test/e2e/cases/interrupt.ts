@@ -15,13 +15,13 @@ export const interrupt: EndToEndCase = {
   about:
     'the demo is ended in the middle by SIGINT twice, by SIGTERM, and by kill -9 before the next run: nothing is left',
   async run(report, { signal }) {
-    await endedInTheMiddle(report, signal, ['SIGINT', 'SIGINT']);
-    await endedInTheMiddle(report, signal, ['SIGTERM']);
+    await endedInTheMiddle(report, 'SIGINT twice', signal, ['SIGINT', 'SIGINT']);
+    await endedInTheMiddle(report, 'SIGTERM', signal, ['SIGTERM']);
     report.phase('kill -9');
     const killed = await startedDemo(signal);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
-    await endedInTheMiddle(report, signal, ['SIGTERM']);
+    await endedInTheMiddle(report, 'the run after kill -9', signal, ['SIGTERM']);
   },
 };
 
@@ -34,9 +34,9 @@ async function endedInTheMiddle(
   const demo = await startedDemo(signal);
   for (const one of signals) demo.kill(one);
   const [status] = await once(demo, 'exit');
-  report.check(`${signals.join(', ')} is an end with a status of its own`, status === 1, status);
+  report.check(`${what}: an end with a status of its own`, status === 1, status);
   const left = await leftovers('demo', directory);
-  report.check(`${signals.join(', ')} leaves nothing behind`, left.length === 0, left);
+  report.check(`${what}: nothing is left behind`, left.length === 0, left);
 }
 
 /** The demo, once its machines are being powered on. */
@@ -46,8 +46,12 @@ async function startedDemo(signal: AbortSignal): Promise<ChildProcess> {
     signal,
   });
   demo.on('error', () => {});
-  for await (const line of createInterface({ input: demo.stdout as Readable })) {
-    if (line.includes('wait.agentJoined')) return demo;
-  }
+  // Its output is read to the end: a demo that cannot write would end for that reason.
+  const lines = createInterface({ input: demo.stdout as Readable });
+  const poweredOn = new Promise<boolean>((resolve) => {
+    lines.on('line', (line) => line.includes('wait.agentJoined') && resolve(true));
+    lines.on('close', () => resolve(false));
+  });
+  if (await poweredOn) return demo;
   throw new Error('the demo ended before its machines were powered on');
 }
