@@ -2,15 +2,17 @@ import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Log, silentLog } from '#base/log.ts';
-import { closeAll } from '#base/shutdown.ts';
+import { type Closable, closeAll } from '#base/shutdown.ts';
 import { openAgentsServer } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, EngineTimes, UserDataSettings } from './context.ts';
 import { groups } from './groups/index.ts';
+import { makeCentre } from './host.ts';
 import { issueServer } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
 import { openSignals } from './signals.ts';
+import { lockCentre } from './store/lock.ts';
 import { openSealer } from './store/sealing.ts';
 import { openStore } from './store/store.ts';
 import { openEngine } from './workflows/engine.ts';
@@ -48,33 +50,38 @@ const defaultTokenValidMs = 2 * 3_600_000;
 
 /**
  * Starts the centre on one directory: opens keys and store, binds both listeners, then takes up the workflows that ran.
- * @throws the system's error when a listener cannot be bound; nothing is left open then
+ * @throws RailheadError CONFLICT when another centre runs there; the system's error when a listener cannot be bound. Nothing
+ *   is left open then
  */
 export async function startCentral(options: CentralOptions): Promise<Central> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
-  const context = await openContext(options);
-  const stopping = new AbortController();
-  const engine = openEngine(context);
-  const executable = options.executable === undefined ? undefined : await publishFile(options.executable);
-  const agents = await openAgentsServer(context, options.names, stopping.signal);
-  const door = { tls: await apiTls(context, options), executable };
-  const api = await openApiServer({ ...context, engine }, groups, door, stopping.signal);
-  const files = executable === undefined ? [] : [executable];
-  const store = { close: () => context.store.destroy() };
-  const longPolls = { close: () => stopping.abort() };
-  const parts = [store, ...files, agents, api, engine, longPolls];
+  const started: Closable[] = [lockCentre(options.directory)];
   try {
-    const agentsAddress = await listen(agents, options.agents);
-    const apiAddress = await listen(api, options.api);
-    const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
-    context.advertise = options.advertise ?? defaultAdvertise(options, agentsAddress);
-    if (executable !== undefined) offerExecutable(context, executable, apiUrl);
-    await engine.resume();
-    return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(parts) };
+    return await assemble(options, started);
   } catch (error) {
-    await closeAll(parts);
+    await closeAll(started);
     throw error;
   }
+}
+
+async function assemble(options: CentralOptions, started: Closable[]): Promise<Central> {
+  const context = await openContext(options);
+  started.push({ close: () => context.store.destroy() });
+  const executable = options.executable === undefined ? undefined : await publishFile(options.executable);
+  if (executable !== undefined) started.push(executable);
+  const stopping = new AbortController();
+  const agents = await openAgentsServer(context, options.names, stopping.signal);
+  const engine = openEngine(context);
+  const door = { tls: await apiTls(context, options), executable };
+  const api = await openApiServer({ ...context, engine }, groups, door, stopping.signal);
+  started.push(agents, api, engine, { close: () => stopping.abort() });
+  const agentsAddress = await listen(agents, options.agents);
+  const apiAddress = await listen(api, options.api);
+  const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
+  context.advertise = options.advertise ?? defaultAdvertise(options, agentsAddress);
+  if (executable !== undefined) offerExecutable(context, executable, apiUrl);
+  await engine.resume();
+  return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(started) };
 }
 
 function defaultAdvertise({ names }: CentralOptions, { address, port }: AddressInfo): string {
@@ -88,13 +95,17 @@ function offerExecutable({ userData }: CentralContext, { digest }: PublishedFile
 }
 
 async function openContext(options: CentralOptions): Promise<CentralContext> {
-  const keys = await openKeys(options.directory);
+  const { directory, log = silentLog() } = options;
+  const made = await makeCentre(directory);
+  if (made.length > 0)
+    log.warn({ directory, made }, 'made new keys: agents that know other ones do not trust them');
+  const keys = await openKeys(directory);
   return {
-    store: openStore(options.directory),
+    store: openStore(directory),
     keys,
     sealer: openSealer(keys.atRest),
     signals: openSignals(),
-    log: options.log ?? silentLog(),
+    log,
     advertise: options.advertise ?? '',
     userData: { tokenValidMs: defaultTokenValidMs, ...options.userData },
     times: { ...defaultTimes, ...options.times },

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { openLog } from '#base/log.ts';
 import { closeAll, stopSignal } from '#base/shutdown.ts';
-import { onHost } from '#central/host.ts';
+import { makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
@@ -15,6 +15,7 @@ export function centralCommand(): Command {
   return new Command('central')
     .description('the centre: run it, and manage on its host what no API may')
     .addCommand(runCommand(), { isDefault: true })
+    .addCommand(initCommand())
     .addCommand(pinsCommand())
     .addCommand(trustCommand())
     .addCommand(tokenCommand())
@@ -90,6 +91,15 @@ function certificateNames({ advertise, apiListen, agentsListen, name }: RunFlags
   const advertised = advertise === undefined ? [] : [new URL(advertise).hostname.replace(/^\[|\]$/g, '')];
   const bound = [agentsListen.host, apiListen.host].filter((host) => host !== '0.0.0.0' && host !== '::');
   return [...new Set([...advertised, ...name, ...bound, 'localhost', '127.0.0.1'])];
+}
+
+function initCommand(): Command {
+  return hostFolder(new Command('init'))
+    .description('make keys and database where they are missing, before the first run; prints what was made')
+    .action(async ({ directory }: { directory: string }) => {
+      const made = await makeCentre(directory);
+      await onHost(directory, async ({ keys }) => printJson({ directory, made, pins: centralPins(keys) }));
+    });
 }
 
 function pinsCommand(): Command {

@@ -5,10 +5,11 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { link, mkdir, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory, writeDurably } from '#base/durableFile.ts';
 import { isEEXIST, isENOENT } from '#base/errors.ts';
+import { RailheadError } from '#contract/errors.ts';
 import type { OkpJwk } from '#contract/join.ts';
 import { type Authority, newAuthority, openAuthority } from './authority.ts';
 
@@ -24,33 +25,57 @@ export interface CentralKeys {
   atRest: Buffer;
 }
 
-/** Opens the keys of `directory`, making those that are missing. */
+/** How each key is made, by the name of its file. */
+const recipes = {
+  'authority.pem': newAuthority,
+  'signing.pem': newSigningKey,
+  'join-encryption.pem': newEncryptionKey,
+  'at-rest.key': newAtRestKey,
+} as const;
+type KeyFile = keyof typeof recipes;
+
+/**
+ * Opens the keys of `directory`.
+ * @throws RailheadError NOT_FOUND when one of them is missing
+ */
 export async function openKeys(directory: string): Promise<CentralKeys> {
+  const kept = (name: KeyFile) => readKey(directory, name);
+  return {
+    authority: openAuthority(await kept('authority.pem')),
+    signing: createPrivateKey(await kept('signing.pem')),
+    joinEncryption: createPrivateKey(await kept('join-encryption.pem')),
+    atRest: Buffer.from(await kept('at-rest.key'), 'base64'),
+  };
+}
+
+/** Makes the keys that `directory` does not have, and returns the names of those. */
+export async function makeMissingKeys(directory: string): Promise<string[]> {
   const folder = path.join(directory, 'keys');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const kept = (name: string, make: () => string | Promise<string>) =>
-    keptFile(path.join(folder, name), make);
-  return {
-    authority: openAuthority(await kept('authority.pem', newAuthority)),
-    signing: createPrivateKey(await kept('signing.pem', newSigningKey)),
-    joinEncryption: createPrivateKey(await kept('join-encryption.pem', newEncryptionKey)),
-    atRest: Buffer.from(await kept('at-rest.key', () => randomBytes(32).toString('base64')), 'base64'),
-  };
+  const there = await readdir(folder);
+  const missing = Object.entries(recipes).filter(([name]) => !there.includes(name));
+  for (const [name, make] of missing) await placeOnce(path.join(folder, name), await make());
+  return missing.map(([name]) => name);
+}
+
+async function readKey(directory: string, name: KeyFile): Promise<string> {
+  const file = path.join(directory, 'keys', name);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw isENOENT(error) ? noCentre(directory, file) : error;
+  }
+}
+
+/** What a command says that was given the wrong directory, or that came too early. */
+export function noCentre(directory: string, missing: string): RailheadError {
+  const message = `there is no centre in ${directory}: name its directory, or make one with 'railhead central init'`;
+  return new RailheadError('NOT_FOUND', message, { path: 'directory', missing });
 }
 
 export function publicJwk(key: KeyObject): OkpJwk {
   const { crv, x } = createPublicKey(key).export({ format: 'jwk' }) as { crv: OkpJwk['crv']; x: string };
   return { kty: 'OKP', crv, x };
-}
-
-async function keptFile(file: string, make: () => string | Promise<string>): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (!isENOENT(error)) throw error;
-  }
-  await placeOnce(file, await make());
-  return readFile(file, 'utf8');
 }
 
 /** Of two processes that start on a new directory, the first to link its key wins, and both use that one. */
@@ -73,6 +98,10 @@ function newSigningKey(): string {
 
 function newEncryptionKey(): string {
   return pkcs8(generateKeyPairSync('x25519').privateKey);
+}
+
+function newAtRestKey(): string {
+  return randomBytes(32).toString('base64');
 }
 
 function pkcs8(key: KeyObject): string {

@@ -10,8 +10,12 @@ export type Store = Kysely<Tables>;
 /** A database handle inside or outside a transaction. */
 export type Queries = Kysely<Tables> | Transaction<Tables>;
 
+export function databaseFile(directory: string): string {
+  return path.join(directory, 'central.db');
+}
+
 export function openStore(directory: string): Store {
-  const database = openSqlite(path.join(directory, 'central.db'), migrations);
+  const database = openSqlite(databaseFile(directory), migrations);
   return new Kysely<Tables>({ dialect: new SqliteDialect({ database: database as never }) });
 }
 

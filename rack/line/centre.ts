@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createToken } from '#central/api/tokens.ts';
-import { onHost } from '#central/host.ts';
+import { makeCentre, onHost } from '#central/host.ts';
 import { addImageSigner, rootTenant } from '#central/images/signers.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { centralPins, type RamdiskTrust, ramdiskTrust } from '#central/join/pins.ts';
@@ -35,6 +35,7 @@ export async function prepareCentre(
   signer: { id: string; publicKey: string },
 ): Promise<CentreBooks> {
   await mkdir(path.join(directory, 'templates'), { recursive: true, mode: 0o700 });
+  await makeCentre(directory);
   return onHost(directory, async ({ store, keys }) => {
     const trust = ramdiskTrust(keys, agentsUrl);
     await writeFile(path.join(directory, 'templates', userDataTemplate), rejoinTemplate(trust.ca));

@@ -233,6 +233,16 @@ test('a listener that cannot be bound is an error that leaves the directory free
   await rm(directory, { recursive: true });
 });
 
+test('a second centre on the same directory is a CONFLICT, and the first runs on', async () => {
+  const anywhere = { host: '127.0.0.1', port: 0 };
+  const options = { directory: centre.directory, api: anywhere, agents: anywhere, names: ['127.0.0.1'] };
+  await expect(startCentral(options)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    details: { path: 'directory', reason: 'locked' },
+  });
+  expect((await centre.call('sites.list')).status).toBe(200);
+});
+
 test("an API with TLS is served by the centre's CA", async () => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-tls-'));
   const anywhere = { host: '127.0.0.1', port: 0 };

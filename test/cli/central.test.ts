@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run } from '#base/command.ts';
+import { makeCentre } from '#central/host.ts';
 import { listenAddress } from '#cli/central/options.ts';
 import { centralCommand } from '#cli/central.ts';
 import { runCommand } from './commandLine.ts';
@@ -14,6 +15,7 @@ let directory: string;
 
 beforeEach(async () => {
   directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-cli-'));
+  await makeCentre(directory);
 });
 afterEach(() => rm(directory, { recursive: true }));
 
@@ -35,6 +37,33 @@ test('the pins are the same every time, and those that openssl finds in the cert
     `openssl x509 -in '${file}' -noout -pubkey | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64`,
   ]);
   expect(`sha256/${digest.trim()}`).toBe(pins.servingCaPin);
+});
+
+test.each(['pins', 'trust', 'token list', 'site list', 'signers list'])(
+  'central %s on a directory without a centre is NOT_FOUND and makes nothing',
+  async (command) => {
+    const wrong = path.join(directory, 'typo');
+    const mistyped = runCommand(centralCommand(), ...command.split(' '), '--directory', wrong);
+    await expect(mistyped).rejects.toMatchObject({ code: 'NOT_FOUND', details: { path: 'directory' } });
+    expect(await readdir(directory)).not.toContain('typo');
+  },
+);
+
+test.each(['keys/at-rest.key', 'central.db'])(
+  'a centre that lost its %s gets no new one by the way',
+  async (file) => {
+    await rm(path.join(directory, file));
+    const missing = path.join(directory, file);
+    await expect(central('pins')).rejects.toMatchObject({ code: 'NOT_FOUND', details: { missing } });
+  },
+);
+
+test('init makes a centre once, and says what it made', async () => {
+  const fresh = path.join(directory, 'fresh');
+  const init = async () => JSON.parse(await runCommand(centralCommand(), 'init', '--directory', fresh));
+  const first = await init();
+  expect(first.made).toEqual(['authority.pem', 'signing.pem', 'join-encryption.pem', 'at-rest.key']);
+  expect(await init()).toEqual({ directory: fresh, made: [], pins: first.pins });
 });
 
 test('keys are files of their owner alone', async () => {

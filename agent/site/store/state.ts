@@ -8,7 +8,7 @@ import { type BootTokens, openBootTokens } from './bootTokens.ts';
 import { type Events, openEvents } from './events.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type DeployedLoaders, openLoaders } from './loaders.ts';
-import { lockDirectory } from './lock.ts';
+import { lockState } from './lock.ts';
 import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { openSpec, type SpecStore } from './spec.ts';
@@ -34,7 +34,7 @@ export interface SiteState {
 /** @throws RailheadError CONFLICT when another agent has the directory open */
 export async function openState(stateDirectory: string, now: () => number = Date.now): Promise<SiteState> {
   await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
-  const lock = lockDirectory(stateDirectory);
+  const lock = lockState(stateDirectory);
   const database = openSqlite(path.join(stateDirectory, 'state.db'), migrations);
   return {
     database,
