@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { RailheadError } from '#contract/errors.ts';
 import { diskSerial, machineIdentity } from './identity.ts';
+import { rtcOffset } from './machine/batteryClock.ts';
 import { sizeInBytes } from './machine/disks.ts';
 import { namespaceNames } from './netns.ts';
 import { bmcHost } from './network.ts';
@@ -44,6 +45,7 @@ function planMachine(prefix: string, machine: MachineSpec, index: number, rack: 
     nvram: path.join(directory, 'nvram.fd'),
     tap: `tap${index}`,
     ...(machine.nicRom === undefined ? {} : { nicRom: path.resolve(machine.nicRom) }),
+    ...(machine.rtc === undefined ? {} : { rtcOffsetSeconds: rtcOffset(machine.rtc, Date.now()) }),
   };
 }
 

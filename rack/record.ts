@@ -25,6 +25,8 @@ export interface MachineRecord {
   nvram: string;
   tap: string;
   nicRom?: string;
+  /** How far its battery clock is off when the rack is built. */
+  rtcOffsetSeconds?: number;
   faults: FaultName[];
 }
 

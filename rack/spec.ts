@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
 import { faultNames } from './bmc/faults.ts';
+import { rtcPattern } from './machine/batteryClock.ts';
 import { diskBusNames } from './machine/disks.ts';
 import { firmwareNames } from './machine/firmware.ts';
 
@@ -25,6 +26,8 @@ const MachineSpec = Type.Object(
     faults: Type.Array(Type.Enum(faultNames), { default: [] }),
     /** A file: the boot ROM of a BIOS machine's network card, instead of the one that comes with QEMU. */
     nicRom: Type.Optional(Type.String({ minLength: 1 })),
+    /** What its battery clock shows at first: `+2h` off the right time, or a date, `2010-01-01`. */
+    rtc: Type.Optional(Type.String({ pattern: rtcPattern })),
   },
   closed,
 );
@@ -81,6 +84,9 @@ const options: Record<string, (machine: MachineDocument, value: string) => void>
   rom: (machine, value) => {
     machine.nicRom = value;
   },
+  rtc: (machine, value) => {
+    machine.rtc = value;
+  },
 };
 
 interface MachineDocument {
@@ -90,6 +96,7 @@ interface MachineDocument {
   disks: { size: string | undefined; bus?: string }[];
   faults: string[];
   nicRom?: string;
+  rtc?: string;
 }
 
 /**

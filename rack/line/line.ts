@@ -18,6 +18,7 @@ export interface LineMachine {
   firmware: FirmwareName;
   disks: readonly { size: string; bus?: string }[];
   memoryMiB?: number;
+  rtc?: string;
 }
 
 export interface LineOptions {

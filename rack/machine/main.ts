@@ -6,6 +6,7 @@ import { FaultSwitches } from '../bmc/faults.ts';
 import { openBmc } from '../bmc/server.ts';
 import { recordProcess } from '../processRecord.ts';
 import { readRackRecord } from '../record.ts';
+import { BatteryClock } from './batteryClock.ts';
 import type { BootOverride } from './bootOverride.ts';
 import { qemuArguments } from './commandLine.ts';
 import { MachineConsole } from './console.ts';
@@ -28,7 +29,13 @@ try {
 
   const console = await MachineConsole.open(record.consoleLog, record.consoleSocket);
   started.push(console);
-  const start = (override: BootOverride) => startQemu(rack.namespaces.site, qemuArguments(record, override));
+  const clock = new BatteryClock(record.rtcOffsetSeconds);
+  const start = async (override: BootOverride) => {
+    const args = [...qemuArguments(record, override), ...clock.arguments(Date.now())];
+    const run = await startQemu(rack.namespaces.site, args);
+    clock.follow(run.qmp);
+    return run;
+  };
   const machine = new VirtualMachine(start, console, log);
   const faults = new FaultSwitches(record.faults);
   // Before the machine, so that it closes after it: who waits for the supervisor's end holds a connection to it.

@@ -12,7 +12,7 @@ test('a rack that says nothing has one machine of each firmware', () => {
 });
 
 test('a machine is described in one word', () => {
-  const machine = parseMachine('a:bios:disk=8G,disk=512M@nvme,memory=1024,fault=slow,rom=pxe.rom');
+  const machine = parseMachine('a:bios:disk=8G,disk=512M@nvme,memory=1024,fault=slow,rom=pxe.rom,rtc=+2h');
   expect(rackSpec({ machines: [machine] }).machines).toEqual([
     {
       name: 'a',
@@ -24,6 +24,7 @@ test('a machine is described in one word', () => {
       ],
       faults: ['slow'],
       nicRom: 'pxe.rom',
+      rtc: '+2h',
     },
   ]);
 });
@@ -49,6 +50,7 @@ test.each([
   ['a:uefi:disk=8', 'machines[0].disks[0].size'],
   ['a:uefi:disk=8G@floppy', 'machines[0].disks[0].bus'],
   ['a:uefi:memory=lots', 'machines[0].memoryMiB'],
+  ['a:uefi:rtc=yesterday', 'machines[0].rtc'],
   ['a:uefi:fault=fire', 'machines[0].faults[0]'],
 ])('%s is refused by the name of its field', (text, path) => {
   const check = () => rackSpec({ machines: [parseMachine(text)] });

@@ -1,4 +1,5 @@
 import type { EndToEndCase } from '../endToEndCase.ts';
+import { clockOff } from './clock.ts';
 import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
 import { bios, uefi } from './firmware.ts';
@@ -17,6 +18,7 @@ export const cases: readonly EndToEndCase[] = [
   killAgent,
   killRamdisk,
   noCentre,
+  clockOff,
   interrupt,
   freshDebian,
 ];
