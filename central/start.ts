@@ -65,10 +65,10 @@ export async function startCentral(options: CentralOptions): Promise<Central> {
 }
 
 async function assemble(options: CentralOptions, started: Closable[]): Promise<Central> {
-  const context = await openContext(options);
-  started.push({ close: () => context.store.destroy() });
   const executable = options.executable === undefined ? undefined : await publishFile(options.executable);
   if (executable !== undefined) started.push(executable);
+  const context = await openContext(options);
+  started.push({ close: () => context.store.destroy() });
   const stopping = new AbortController();
   const agents = await openAgentsServer(context, options.names, stopping.signal);
   const engine = openEngine(context);

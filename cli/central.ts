@@ -1,11 +1,11 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { openLog } from '#base/log.ts';
 import { closeAll, stopSignal } from '#base/shutdown.ts';
 import { makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
-import { collect, hostFolder, listenAddress, printJson, text } from './central/options.ts';
+import { collect, hostFolder, httpUrl, listenOption, printJson, text } from './central/options.ts';
 import { signersCommand } from './central/signers.ts';
 import { sitesCommand } from './central/sites.ts';
 import { tokenCommand } from './central/token.ts';
@@ -41,16 +41,10 @@ interface RunFlags {
 function runCommand(): Command {
   return hostFolder(new Command('run'))
     .description('run the centre until SIGINT or SIGTERM')
-    .option('--api-listen <host:port>', "the operators' API", listenAddress, {
-      host: '127.0.0.1',
-      port: 8080,
-    })
+    .addOption(listenOption('--api-listen <host:port>', "the operators' API", '127.0.0.1:8080'))
     .option('--api-tls', "serve the API over TLS by the centre's CA")
-    .option('--agents-listen <host:port>', "the agents' listener", listenAddress, {
-      host: '0.0.0.0',
-      port: 8443,
-    })
-    .option('--advertise <url>', 'base URL by which agents reach the centre')
+    .addOption(listenOption('--agents-listen <host:port>', "the agents' listener", '0.0.0.0:8443'))
+    .option('--advertise <url>', 'base URL by which agents reach the centre', httpUrl)
     .option('--name <name>', 'a further name or address for the certificates', collect, [])
     .option('--bcd <file>', 'the bcd executable to publish at the API for deployed OSes')
     .option(
@@ -60,7 +54,11 @@ function runCommand(): Command {
     )
     .option('--bcd-sha256 <digest>', 'its digest', text(/^[0-9a-f]{64}$/))
     .option('--templates <folder>', 'custom user data templates')
-    .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    .addOption(
+      new Option('--log-level <level>', 'the least severe level that is logged')
+        .choices(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
+    )
     .action(runCentral);
 }
 
@@ -113,7 +111,7 @@ function pinsCommand(): Command {
 function trustCommand(): Command {
   return hostFolder(new Command('trust'))
     .description('trust.json for the ramdisk image: the CA and the key that signs operations; no secret')
-    .option('--central-url <url>', 'base URL of the centre, for the image to know')
+    .option('--central-url <url>', 'base URL of the centre, for the image to know', httpUrl)
     .action(({ directory, centralUrl }: { directory: string; centralUrl?: string }) =>
       onHost(directory, async ({ keys }) => printJson(ramdiskTrust(keys, centralUrl))),
     );

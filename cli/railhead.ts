@@ -3,6 +3,7 @@ import { version } from '#base/version.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import { apiCommands } from './api.ts';
 import { centralCommand } from './central.ts';
+import { explained } from './failure.ts';
 import { ipxeCommand } from './ipxe.ts';
 import { rackCommand } from './rack.ts';
 import { ramdiskCommand } from './ramdisk.ts';
@@ -23,7 +24,8 @@ for (const command of apiCommands(centre)) program.addCommand(command);
 for (const command of [centralCommand(), ramdiskCommand(), ipxeCommand(), rackCommand()])
   program.addCommand(command);
 
-program.parseAsync(process.argv).catch((error: unknown) => {
+program.parseAsync(process.argv).catch((failure: unknown) => {
+  const error = explained(failure);
   const { code, message, details } = toWireError(error);
   process.stderr.write(`railhead: ${code}: ${message}\n`);
   if (details !== undefined) process.stderr.write(`${JSON.stringify(details)}\n`);

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { onHost } from '#central/host.ts';
 import { requireJoinable } from '#central/join/joinable.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
-import { duration, hostFolder, printJson } from './options.ts';
+import { hostFolder, printJson, validOption } from './options.ts';
 
 interface CreateFlags {
   directory: string;
@@ -17,7 +17,7 @@ export function joinTokenCommand(): Command {
     .description('mint a single-use join token; it is shown once and stored hashed')
     .addOption(new Option('--role <role>', 'who joins').choices(['site', 'node']).makeOptionMandatory())
     .requiredOption('--node-id <id>', 'the identity that the token is for: a site id or a node id')
-    .option('--valid <duration>', 'how long it is valid', duration, duration('24h'))
+    .addOption(validOption('24h'))
     .action(createToken);
   return new Command('join-token').description('single-use tokens by which agents join').addCommand(create);
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationMs, durationPattern } from '#contract/durations.ts';
 
 /** Gives a command of the host the option that all of them need. */
@@ -20,6 +20,23 @@ export function duration(value: string): number {
   if (!new RegExp(durationPattern).test(value))
     throw new InvalidArgumentError('Write a whole number and ms, s, m or h, e.g. 24h.');
   return durationMs(value);
+}
+
+/** An option for how long something is valid; `byDefault` as one would write it, e.g. `24h`. */
+export function validOption(byDefault: string): Option {
+  const option = new Option('--valid <duration>', 'how long it is valid: a whole number and ms, s, m or h');
+  return option.argParser(duration).default(duration(byDefault), byDefault);
+}
+
+/** An option for an address to listen on. */
+export function listenOption(flags: string, description: string, byDefault: string): Option {
+  return new Option(flags, description).argParser(listenAddress).default(listenAddress(byDefault), byDefault);
+}
+
+/** Reads a base URL of the centre. */
+export function httpUrl(value: string): string {
+  if (/^https?:\/\//.test(value) && URL.canParse(value)) return value;
+  throw new InvalidArgumentError('Write a URL that begins with https:// or http://.');
 }
 
 /** Reads a text that must look like `pattern`. */

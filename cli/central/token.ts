@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { parseGrant } from '#central/api/grants.ts';
 import { createToken, listTokens, revokeToken } from '#central/api/tokens.ts';
 import { onHost } from '#central/host.ts';
-import { collect, duration, hostFolder, printJson } from './options.ts';
+import { collect, hostFolder, printJson, validOption } from './options.ts';
 
 /** `railhead central token …`: the operators' bearer tokens. */
 export function tokenCommand(): Command {
@@ -23,7 +23,7 @@ function createCommand(): Command {
       collect,
       [],
     )
-    .option('--valid <duration>', 'how long it is valid', duration, duration('720h'))
+    .addOption(validOption('720h'))
     .action((flags: { directory: string; name: string; grant: string[]; valid: number }) =>
       onHost(flags.directory, async ({ store }) => {
         const grants = flags.grant.map(parseGrant);

@@ -143,6 +143,28 @@ test.each(['8080', '::1:8080', 'host:', 'host:65536', ''])('refuses the address 
   expect(() => listenAddress(text)).toThrow(/HOST:PORT/);
 });
 
+test.each([
+  ['--log-level', 'bogus'],
+  ['--advertise', 'centre.example.com'],
+  ['--advertise', 'https://a b'],
+  ['--api-listen', 'localhost'],
+  ['--bcd-sha256', 'short'],
+])('run refuses %s %s before anything is opened', async (flag, value) => {
+  const fresh = path.join(directory, 'fresh');
+  const run = runCommand(centralCommand(), 'run', '--directory', fresh, flag, value);
+  await expect(run).rejects.toMatchObject({ code: 'commander.invalidArgument' });
+  expect(await readdir(directory)).not.toContain('fresh');
+});
+
+test.each([
+  [['run'], ['127.0.0.1:8080', '0.0.0.0:8443', '"info"']],
+  [['token', 'create'], ['720h']],
+  [['join-token', 'create'], ['24h']],
+])('the help of central %s shows its defaults as one writes them', (names, defaults) => {
+  const help = names.reduce((at, name) => at.commands.find((sub) => sub.name() === name)!, centralCommand());
+  for (const text of defaults) expect(help.helpInformation()).toContain(`default: ${text})`);
+});
+
 test('the centre runs beside the commands of its host and ends at SIGTERM', async () => {
   const entry = path.resolve(import.meta.dirname, '../../cli/railhead.ts');
   const listeners = ['--api-listen', '127.0.0.1:0', '--agents-listen', '127.0.0.1:0'];
