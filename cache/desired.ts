@@ -34,12 +34,25 @@ export interface RoomAsked {
   held: readonly HeldFacts[];
   /** Digests that stay whatever happens: desired, or in use. */
   keep: ReadonlySet<string>;
-  /** Bytes that running pulls have been promised. */
+  /** Bytes that other running pulls have been promised. */
   promisedBytes: number;
   neededBytes: number;
   quotaBytes: number;
+  /** What of all these promises, this one included, is still to be written. */
+  unwrittenBytes: number;
   /** What the file system has left. */
   freeBytes: number;
+  /** What it must have left in the end: it may hold the site's database as well. */
+  reserveBytes: number;
+}
+
+/** By how many bytes quota and disk are exceeded; not above 0 where all fits. */
+export function missingRoom(asked: RoomAsked): { quota: number; disk: number } {
+  const used = asked.held.reduce((sum, one) => sum + one.sizeBytes, asked.promisedBytes);
+  return {
+    quota: used + asked.neededBytes - asked.quotaBytes,
+    disk: asked.unwrittenBytes + asked.reserveBytes - asked.freeBytes,
+  };
 }
 
 /**
@@ -47,8 +60,8 @@ export interface RoomAsked {
  * makes them fit.
  */
 export function evictions(asked: RoomAsked): string[] | undefined {
-  const used = asked.held.reduce((sum, one) => sum + one.sizeBytes, asked.promisedBytes);
-  let missing = Math.max(used + asked.neededBytes - asked.quotaBytes, asked.neededBytes - asked.freeBytes);
+  const { quota, disk } = missingRoom(asked);
+  let missing = Math.max(quota, disk);
   const evicted: string[] = [];
   for (const one of asked.held.toSorted((a, b) => a.usedAt - b.usedAt)) {
     if (missing <= 0) break;

@@ -61,10 +61,21 @@ export function refusedRedirect(source: string, cause: string): RailheadError {
   });
 }
 
-export function noRoom(neededBytes: number, facts: Record<string, unknown>): RailheadError {
-  return new RailheadError(
-    'DRIVER_ERROR',
-    `no room for ${neededBytes} bytes in the cache: raise its quota, free its disk, or desire fewer images at this site`,
-    { reason: 'no-space', neededBytes, ...facts },
-  );
+/** Which of the two bounds left no room decides what there is to do. */
+export function noRoom(
+  neededBytes: number | undefined,
+  limit: 'quota' | 'disk',
+  facts: Record<string, unknown> = {},
+): RailheadError {
+  const what = neededBytes === undefined ? 'this image' : `${neededBytes} bytes`;
+  const remedy =
+    limit === 'quota'
+      ? 'raise the quota of its cache or desire fewer images there'
+      : 'free the disk of its cache or desire fewer images there';
+  return new RailheadError('DRIVER_ERROR', `the site has no room for ${what}: ${remedy}`, {
+    reason: 'no-space',
+    limit,
+    ...(neededBytes !== undefined && { neededBytes }),
+    ...facts,
+  });
 }

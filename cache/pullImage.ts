@@ -32,6 +32,7 @@ export async function pullImage(image: CacheImage, context: PullContext): Promis
     try {
       return await pullFrom(source, image, context);
     } catch (error) {
+      if (isFullDisk(error)) throw noRoom(image.sizeBytes, 'disk');
       if (context.signal.aborted || isReason(error, 'no-space')) throw error;
       failures.push(error);
     }
@@ -40,39 +41,61 @@ export async function pullImage(image: CacheImage, context: PullContext): Promis
 }
 
 async function pullFrom(source: string, image: CacheImage, context: PullContext): Promise<void> {
-  const { store, desired } = context;
+  const { store } = context;
   const { digest, ref, sizeBytes } = image;
-  const makeRoom = (bytes: number) => store.makeRoom(digest, bytes, desired());
-  if (sizeBytes !== undefined) await makeRoom(sizeBytes);
   const partial = await store.newPartial();
   try {
-    const { contentType } = await pullSource(source, reporting(partial, context.onReceived), {
+    const makeRoom = promising(partial, image, context);
+    if (sizeBytes !== undefined) await makeRoom(sizeBytes);
+    const { contentType } = await pullSource(source, reporting(partial, context.onReceived, makeRoom), {
       ...context,
       limitBytes: context.quotaBytes,
       ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
     });
     await partial.commit(digest, contentType === undefined ? {} : { contentType });
     await store.add(digest, ref);
-  } catch (error) {
-    throw isFullDisk(error)
-      ? noRoom(sizeBytes ?? partial.sizeBytes, { quotaBytes: context.quotaBytes })
-      : error;
   } finally {
     await partial.discard();
     store.releaseRoom(digest);
   }
 }
 
-function reporting(partial: PartialArtifact, onReceived: (bytes: number) => void) {
+type MakeRoom = (bytes: number) => Promise<void>;
+
+/** Promises the most that was asked for so far. */
+function promising(partial: PartialArtifact, { digest }: CacheImage, context: PullContext): MakeRoom {
+  let wantedBytes = 0;
+  return (bytes) => {
+    wantedBytes = Math.max(wantedBytes, bytes);
+    return context.store.makeRoom(digest, wantedBytes, context.desired(), partial);
+  };
+}
+
+/**
+ * Others write to the disk as well, and some sources do not say how much they send: so the room is looked at again
+ * every so many bytes.
+ */
+const lookEveryBytes = 1024 * 1024;
+
+function reporting(partial: PartialArtifact, onReceived: (bytes: number) => void, makeRoom: MakeRoom) {
+  let lookAt = 0;
   return {
     get sizeBytes() {
       return partial.sizeBytes;
     },
     append: async (chunk: Uint8Array) => {
+      const arrived = partial.sizeBytes + chunk.length;
+      if (arrived > lookAt) {
+        await makeRoom(arrived);
+        lookAt = arrived + lookEveryBytes;
+      }
       await partial.append(chunk);
       onReceived(partial.sizeBytes);
     },
-    restart: () => partial.restart(),
+    restart: () => {
+      lookAt = 0;
+      return partial.restart();
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { syncDirectory } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
-import { evictions, type HeldFacts } from './desired.ts';
+import { evictions, missingRoom, type RoomAsked } from './desired.ts';
 import { noRoom } from './faults.ts';
 import { hashFile } from './hashFile.ts';
 import { HeldIndex, type HeldRecord } from './heldIndex.ts';
@@ -13,6 +13,15 @@ import { PartialArtifact } from './write.ts';
 
 /** A use is written down at most this often: every range that is served is a use. */
 const useGranularityMs = 60_000;
+
+/** Left free for the site's database and its logs, which may share the disk: without a write nothing boots. */
+const reserve = { share: 0.05, mostBytes: 1024 ** 3 };
+
+/** Room that a pull was promised, and what of it its file takes by now. */
+interface Promised {
+  bytes: number;
+  partial: { readonly sizeBytes: number };
+}
 
 /**
  * The artifacts on disk. Which of them may be shown? Those whose bytes were hashed while their file had the
@@ -28,7 +37,7 @@ export class Store {
   readonly #unproven = new Map<string, FileStamp>();
   readonly #proofs = new Map<string, Promise<boolean>>();
   readonly #uses = new Map<string, number>();
-  readonly #promised = new Map<string, number>();
+  readonly #promised = new Map<string, Promised>();
   readonly evicting = new Map<string, HeldRecord>();
 
   private constructor(paths: CachePaths, index: HeldIndex, clock: Clock, quotaBytes: number) {
@@ -108,27 +117,22 @@ export class Store {
   }
 
   /**
-   * Promises room to a pull, evicting what was used least recently; `desired` and what is open stays.
+   * Promises room to a pull, evicting what was used least recently; `desired` and what is open stays. A further
+   * promise for one digest replaces the first.
    * @throws RailheadError DRIVER_ERROR, reason `no-space`
    */
-  async makeRoom(digest: string, neededBytes: number, desired: ReadonlySet<string>): Promise<void> {
-    const freeBytes = await this.#freeBytes();
-    const keep = new Set([...desired, ...this.#uses.keys()]);
+  async makeRoom(
+    digest: string,
+    neededBytes: number,
+    desired: ReadonlySet<string>,
+    partial: Promised['partial'],
+  ): Promise<void> {
+    const disk = await this.#disk();
     this.#promised.delete(digest);
-    // A file that is still to be hashed takes room as well.
-    const unproven = [...this.#unproven.values()].map((stamp) => stamp.sizeBytes);
-    const promisedBytes = sum([...this.#promised.values(), ...unproven]);
-    const held: HeldFacts[] = this.held();
-    const evicted = evictions({
-      held,
-      keep,
-      promisedBytes,
-      neededBytes,
-      quotaBytes: this.#quotaBytes,
-      freeBytes,
-    });
-    if (evicted === undefined) throw noRoom(neededBytes, { quotaBytes: this.#quotaBytes, freeBytes });
-    this.#promised.set(digest, neededBytes);
+    const asked = { ...this.#roomAsked({ bytes: neededBytes, partial }, desired), ...disk };
+    const evicted = evictions(asked);
+    if (evicted === undefined) throw noRoomFor(asked);
+    this.#promised.set(digest, { bytes: neededBytes, partial });
     for (const one of evicted) await this.#evict(one);
   }
 
@@ -139,6 +143,20 @@ export class Store {
 
   close(): void {
     this.#index.close();
+  }
+
+  #roomAsked(promise: Promised, desired: ReadonlySet<string>): Omit<RoomAsked, 'freeBytes' | 'reserveBytes'> {
+    const others = [...this.#promised.values()];
+    // A file that is still to be hashed takes room as well.
+    const unproven = [...this.#unproven.values()].map((stamp) => stamp.sizeBytes);
+    return {
+      held: this.held(),
+      keep: new Set([...desired, ...this.#uses.keys()]),
+      promisedBytes: sum([...others.map(({ bytes }) => bytes), ...unproven]),
+      neededBytes: promise.bytes,
+      unwrittenBytes: sum([...others, promise].map(({ bytes, partial }) => bytes - partial.sizeBytes)),
+      quotaBytes: this.#quotaBytes,
+    };
   }
 
   async #survey(): Promise<void> {
@@ -200,10 +218,17 @@ export class Store {
     else this.#uses.delete(digest);
   }
 
-  async #freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.#paths.root);
-    return bavail * bsize;
+  async #disk(): Promise<{ freeBytes: number; reserveBytes: number }> {
+    const { bavail, blocks, bsize } = await statfs(this.#paths.root);
+    const reserveBytes = Math.min(reserve.mostBytes, Math.floor(blocks * bsize * reserve.share));
+    return { freeBytes: bavail * bsize, reserveBytes };
   }
+}
+
+function noRoomFor(asked: RoomAsked): Error {
+  const { quota, disk } = missingRoom(asked);
+  const { neededBytes, quotaBytes, freeBytes, reserveBytes } = asked;
+  return noRoom(neededBytes, quota >= disk ? 'quota' : 'disk', { quotaBytes, freeBytes, reserveBytes });
 }
 
 function sum(values: Iterable<number>): number {

@@ -183,7 +183,7 @@ class Transfer {
   }
 
   #tooMuch(limit: number, arrived: number): RailheadError {
-    if (this.#totalBytes === undefined) return noRoom(arrived, { quotaBytes: limit });
+    if (this.#totalBytes === undefined) return noRoom(arrived, 'quota', { quotaBytes: limit });
     return sizeMismatch(limit, arrived, publicPart(this.#source));
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evictions, pullChanges } from '#cache/desired.ts';
+import { evictions, missingRoom, pullChanges } from '#cache/desired.ts';
 import type { CacheImage } from '#contract/images.ts';
 
 const image = (digest: string, sources = ['https://h.example/x']): CacheImage => ({
@@ -40,7 +40,9 @@ const asked = {
   promisedBytes: 0,
   neededBytes: 0,
   quotaBytes: 100,
+  unwrittenBytes: 0,
   freeBytes: 1000,
+  reserveBytes: 0,
 };
 
 test('nothing is evicted while everything fits', () => {
@@ -62,7 +64,19 @@ test('room that running pulls were promised counts as used', () => {
 });
 
 test('a full disk evicts although the quota has room', () => {
-  expect(evictions({ ...asked, quotaBytes: 10_000, neededBytes: 20, freeBytes: 5 })).toEqual(['old']);
+  expect(evictions({ ...asked, quotaBytes: 10_000, unwrittenBytes: 20, freeBytes: 5 })).toEqual(['old']);
+});
+
+test('the disk keeps its reserve, and what is held goes first for it', () => {
+  const full = { ...asked, quotaBytes: 10_000, unwrittenBytes: 20, freeBytes: 20 };
+  expect(evictions(full)).toEqual([]);
+  expect(evictions({ ...full, reserveBytes: 1 })).toEqual(['old']);
+  expect(evictions({ ...full, reserveBytes: 91 })).toBeUndefined();
+});
+
+test('what exceeds which bound is told apart', () => {
+  const large = { ...asked, neededBytes: 15, unwrittenBytes: 10, freeBytes: 8, reserveBytes: 2 };
+  expect(missingRoom(large)).toEqual({ quota: 5, disk: 4 });
 });
 
 test('an image larger than the quota never fits, and nothing is thrown away for it', () => {
