@@ -36,8 +36,8 @@ export interface BootHttp extends Closable {
   readonly url: string;
 }
 
-/** A client that stalls costs at most its few connections for a minute, all of them together 48 MiB. */
-const defaultLimits: BootHttpLimits = { connectionsPerClient: 16, transfers: 96, stallMs: 60_000 };
+/** A client that stalls costs at most its few connections for a minute (Node cuts off within two `stallMs`), all of them together 48 MiB. */
+const defaultLimits: BootHttpLimits = { connectionsPerClient: 16, transfers: 96, stallMs: 30_000 };
 
 /** Firmware waits between HEAD and GET; a connection closed meanwhile ends its boot (edk2 issue 9920). */
 const keepAliveMs = 60_000;
