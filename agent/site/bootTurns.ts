@@ -38,7 +38,8 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const { mac, bootId, address } = machine;
   const node = state.spec.nodeByMac(mac);
   const loader = node && state.loaders.byNode(node.nodeId);
-  const turn = decideBoot(machine, state.entries.byMac(mac, Date.now()), loader);
+  const entry = state.entries.byMac(mac, Date.now());
+  const turn = decideBoot(machine, { entry, loader, leasedTo: state.leasedTo(address) });
   discover(machine, parts);
   if (turn.kind === 'disk') {
     if (turn.alarm) tell(withNode({ type: 'machine.alarm', text: turn.why, mac, bootId }, state), parts);

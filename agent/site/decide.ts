@@ -7,13 +7,27 @@ export type Turn =
   | { kind: 'disk'; why: string; loader?: EfiLoader; alarm?: true }
   | { kind: 'ramdisk'; digest: string; entry: BootEntry };
 
+/** What the site knows of a machine that asks. */
+export interface KnownMachine {
+  entry?: BootEntry | undefined;
+  /** Of the disk that was deployed last. */
+  loader?: EfiLoader | undefined;
+  /** The MAC that the asking address is leased to. */
+  leasedTo?: string | undefined;
+}
+
 /**
  * Decides one script fetch: the machine's boot entry, if it is for this machine and has an image for its architecture; else its
- * disk, by the loader that was deployed there last. Another machine than the node is told nothing of the node's disk.
+ * disk, by the loader that was deployed there last. Another machine than the node, or another host that only names its MAC, gets
+ * no token and is told nothing of the node's disk.
  */
-export function decideBoot(machine: MachineFacts, entry: BootEntry | undefined, loader?: EfiLoader): Turn {
+export function decideBoot(machine: MachineFacts, { entry, loader, leasedTo }: KnownMachine): Turn {
   const disk = (why: string): Turn => ({ kind: 'disk', why, ...(loader === undefined ? {} : { loader }) });
   if (entry === undefined) return disk('no boot entry');
+  if (leasedTo !== machine.mac) {
+    const why = `its script was asked for from ${machine.address}, an address that is not leased to it`;
+    return { kind: 'disk', why, alarm: true };
+  }
   if (!sameMachine(entry.uuid, machine.uuid)) {
     const why = `the boot entry is for the machine with UUID ${entry.uuid}, this one says ${machine.uuid}`;
     return { kind: 'disk', why, alarm: true };

@@ -21,6 +21,9 @@ export async function machineScriptRoute(
   context: MachineScriptContext,
 ): Promise<Answer | undefined> {
   if (request.path !== '/ipxe') return undefined;
+  // A HEAD would mint a boot token that nobody gets, in the place of the one that a machine holds.
+  if (request.method === 'HEAD')
+    return errorAnswer({ code: 'INVALID_INPUT', message: 'a script is made as it is fetched: GET it' });
   const mac = canonicalMac(request.query.get('mac') ?? '');
   if (mac === undefined)
     return errorAnswer({
@@ -28,7 +31,7 @@ export async function machineScriptRoute(
       message: 'mac: must be the hardware address of the interface that booted',
       details: { path: 'mac' },
     });
-  const architecture = buildArchitectures[request.query.get('buildarch') ?? ''];
+  const architecture = buildArchitectures.get(request.query.get('buildarch') ?? '');
   if (architecture === undefined) return scriptAnswer(diskScript(firmwareOf(request)));
   const machine = machineFacts(mac, architecture, request, context.scriptGiven(mac));
   const decision = await context.decide(machine);
@@ -37,11 +40,11 @@ export async function machineScriptRoute(
 }
 
 /** iPXE's `buildarch`. Its BIOS builds are 32-bit programs: every machine that we serve can run 64 bits. */
-const buildArchitectures: Readonly<Record<string, MachineFacts['architecture']>> = {
-  i386: 'x86_64',
-  x86_64: 'x86_64',
-  arm64: 'aarch64',
-};
+const buildArchitectures: ReadonlyMap<string, MachineFacts['architecture']> = new Map([
+  ['i386', 'x86_64'],
+  ['x86_64', 'x86_64'],
+  ['arm64', 'aarch64'],
+]);
 
 function firmwareOf({ query }: BootRequest): MachineFacts['firmware'] {
   return query.get('platform') === 'pcbios' ? 'bios' : 'uefi';

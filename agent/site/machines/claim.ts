@@ -6,10 +6,10 @@ import { isSigned } from './signed.ts';
 
 /** What to do with a join message. */
 export type ClaimDecision =
-  | { kind: 'accept' }
+  | { kind: 'accept'; token: BootToken }
   | { kind: 'refuse'; code: ErrorCode; reason: string; message: string }
   /** Two machines hold one token: both are turned away, and an operator is told. */
-  | { kind: 'contest' };
+  | { kind: 'contest'; token: BootToken };
 
 /**
  * Who may join with a boot token: the first that shows it, and that same agent again (its keys tell). `claimedBy` is the
@@ -29,8 +29,8 @@ export function decideClaim(
     return refuse('UNAUTHENTICATED', 'expired', 'the boot token has expired: boot again');
   if (token.contested) return refuse('FORBIDDEN', 'contested', 'two machines have claimed this boot token');
   return token.claimedBy === undefined || token.claimedBy === claim.claimedBy
-    ? { kind: 'accept' }
-    : { kind: 'contest' };
+    ? { kind: 'accept', token }
+    : { kind: 'contest', token };
 }
 
 function refuse(code: ErrorCode, reason: string, message: string): ClaimDecision {

@@ -2,15 +2,23 @@ import { protocolVersion } from '#contract/agentWire.ts';
 import { type ErrorCode, RailheadError } from '#contract/errors.ts';
 import { RamdiskJoin, type RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
-import { unknown } from '../operations/outcome.ts';
+import { failed, unknown } from '../operations/outcome.ts';
 import type { BootToken } from '../store/bootTokens.ts';
 import type { Session } from '../store/sessions.ts';
 import { checkProof, decideClaim, thumbprint } from './claim.ts';
 import type { MachineParts } from './parts.ts';
 
 /**
+ * How long the machine that joined before has for a word, in milliseconds: a ramdisk that runs speaks at once when asked, but
+ * after a restart of this agent only once it has tried to connect again.
+ */
+const answerMs = 5_000;
+const reconnectMs = 16_000;
+
+/**
  * `POST /v1/join`: lets a machine in on its boot token. An agent that is started again in the same boot gets a new session and keeps
- * its operations; a machine that has restarted loses those that it had begun.
+ * its operations; a machine that has restarted loses those that it had begun. Where another agent has joined for the node before,
+ * that one is asked first: if it still answers, there are two claimants.
  * @throws RailheadError UNAUTHENTICATED, FORBIDDEN, INVALID_INPUT
  */
 export async function joinMachine(
@@ -20,25 +28,70 @@ export async function joinMachine(
 ): Promise<RamdiskJoinAnswer> {
   const message = validate(RamdiskJoin, body);
   await checkProof(message);
-  const { state, imagesUrl, siteId } = parts;
-  const claimedBy = thumbprint(message);
-  const token = state.tokens.find(message.token);
-  const entryId = state.entries.byMac(message.mac, Date.now())?.entryId;
-  const decision = decideClaim(token, { mac: message.mac, claimedBy, entryId, now: Date.now() });
-  if (decision.kind === 'refuse') throw refusal(decision.code, decision.message, decision.reason);
-  if (token === undefined || decision.kind === 'contest') throw contest(token, peer, parts);
+  const claim = { message, claimedBy: thumbprint(message), peer };
+  const asked = claimedToken(claim, parts);
+  if (await formerAnswers(asked.nodeId, claim.claimedBy, parts))
+    throw contest(
+      asked,
+      `${peer} joined as ${asked.mac} while the machine that joined before still answers`,
+      parts,
+    );
+  // Asked again: another claimant may have come meanwhile.
+  const token = claimedToken(claim, parts);
   if (token.address !== peer)
     parts.log.warn(
       { mac: token.mac, expected: token.address, found: peer },
       'a machine joins from another address',
     );
-  const session = admit(message, token, claimedBy, parts);
+  const session = admit(message, token, claim.claimedBy, parts);
   parts.log.info({ nodeId: token.nodeId, mac: token.mac, bootId: token.bootId, peer }, 'machine joined');
+  const { siteId, imagesUrl } = parts;
   return { protocol: protocolVersion, siteId, nodeId: token.nodeId, session, imagesUrl };
 }
 
+interface Claim {
+  message: RamdiskJoin;
+  claimedBy: string;
+  peer: string;
+}
+
+/** @throws RailheadError when the message's token lets it not in */
+function claimedToken({ message, claimedBy, peer }: Claim, parts: MachineParts): BootToken {
+  const { state } = parts;
+  const { mac } = message;
+  const now = Date.now();
+  const token = state.tokens.find(message.token);
+  const decision = decideClaim(token, {
+    mac,
+    claimedBy,
+    entryId: state.entries.byMac(mac, now)?.entryId,
+    now,
+  });
+  if (decision.kind === 'accept') return decision.token;
+  if (decision.kind === 'contest')
+    throw contest(decision.token, `a second claimant, ${peer}, showed the boot token of ${mac}`, parts);
+  throw refusal(decision.code, decision.message, decision.reason);
+}
+
+/** A machine that was reset has fallen silent; one that works on must not lose its place to whoever knows its MAC. */
+async function formerAnswers(
+  nodeId: string,
+  claimedBy: string,
+  { state, presence }: MachineParts,
+): Promise<boolean> {
+  const strangers = () => {
+    const holder = state.sessions.byNode(nodeId)?.claimedBy;
+    return holder === claimedBy ? undefined : holder;
+  };
+  const former = strangers();
+  if (former === undefined) return false;
+  if (await presence.answers(nodeId, presence.heard(nodeId) ? answerMs : reconnectMs)) return true;
+  const present = strangers();
+  return present !== undefined && present !== former;
+}
+
 function admit(message: RamdiskJoin, token: BootToken, claimedBy: string, parts: MachineParts): string {
-  const { state, presence, news } = parts;
+  const { state, presence, news, machines } = parts;
   const { nodeId, mac } = token;
   const bearer = state.atomically(() => {
     const former = state.sessions.byNode(nodeId);
@@ -57,6 +110,7 @@ function admit(message: RamdiskJoin, token: BootToken, claimedBy: string, parts:
     return state.sessions.open({ nodeId, mac, bootId, signingKey, claimedBy, joinedAt: Date.now() });
   });
   presence.seen(nodeId);
+  machines.wake();
   news.wake();
   return bearer;
 }
@@ -71,23 +125,31 @@ function endInterrupted({ nodeId, bootId }: Session, { state }: MachineParts): v
   }
 }
 
-function contest(
-  token: BootToken | undefined,
-  peer: string,
-  { state, log, news }: MachineParts,
-): RailheadError {
-  if (token !== undefined) {
-    const { nodeId, mac, bootId } = token;
-    const text = `a second claimant, ${peer}, showed the boot token of ${mac}; both are refused until the machine boots again`;
-    state.atomically(() => {
-      state.tokens.contest(mac);
-      state.sessions.end(nodeId);
-      state.events.add({ type: 'machine.alarm', text, nodeId, mac, bootId });
-    });
-    log.error({ nodeId, mac, peer }, text);
-    news.wake();
+/** Turns every claimant away, ends what the node was to do, so that nobody is told of it, and calls an operator. */
+function contest(token: BootToken, what: string, parts: MachineParts): RailheadError {
+  const { state, log, news, machines } = parts;
+  const { nodeId, mac, bootId } = token;
+  const text = `${what}; both are refused until the machine boots again`;
+  state.atomically(() => {
+    state.tokens.contest(mac);
+    state.sessions.end(nodeId);
+    endContested(nodeId, parts);
+    state.events.add({ type: 'machine.alarm', text, nodeId, mac, bootId });
+  });
+  log.error({ nodeId, mac, bootId }, text);
+  machines.wake();
+  news.wake();
+  return refusal('FORBIDDEN', 'two machines claim to be this one', 'contested');
+}
+
+function endContested(nodeId: string, { state }: MachineParts): void {
+  const error = new RailheadError('INVALID_STATE', 'two machines claimed to be this one', {
+    reason: 'contested',
+  });
+  for (const { operation, startedAt } of state.journal.open('ramdisk', nodeId)) {
+    const end = startedAt === undefined ? failed : unknown;
+    state.journal.finish(end(operation.operationId, error));
   }
-  return refusal('FORBIDDEN', 'another machine has joined with this boot token', 'contested');
 }
 
 function refusal(code: ErrorCode, message: string, reason: string): RailheadError {

@@ -1,4 +1,5 @@
 import { MachinePoll, type MachinePollAnswer } from '#contract/agentWire.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
 import type { OpenOperation } from '../store/journal.ts';
 import type { Session } from '../store/sessions.ts';
@@ -9,7 +10,9 @@ export type ToldCancels = Set<string>;
 
 /**
  * `POST /v1/machine/poll`: answers at once when the machine has not taken an operation or not heard of a cancellation, else
- * when there is one, at the latest after `waitSeconds`. `gone` aborts when the machine hangs up.
+ * when there is one or the machine is asked whether it is there, at the latest after `waitSeconds`. `gone` aborts when the
+ * machine hangs up.
+ * @throws RailheadError UNAUTHENTICATED when the session ends meanwhile
  */
 export async function pollMachine(
   body: unknown,
@@ -19,22 +22,30 @@ export async function pollMachine(
   parts: MachineParts,
 ): Promise<MachinePollAnswer> {
   const { waitSeconds, taken } = validate(MachinePoll, body);
-  const end = Date.now() + waitSeconds * 1000;
-  const release = parts.presence.hold(session.nodeId);
+  const end = performance.now() + waitSeconds * 1000;
+  const { asked, release } = parts.presence.hold(session.nodeId);
+  const over = AbortSignal.any([gone, asked]);
   try {
     for (;;) {
       const turn = parts.machines.turn;
+      checkCurrent(session, parts);
       const answer = answerNow(session.nodeId, taken, parts);
       const fresh = answer.cancelled.some((id) => !told.has(id));
-      if (answer.operations.length > 0 || fresh || gone.aborted || Date.now() >= end) {
+      if (answer.operations.length > 0 || fresh || over.aborted || performance.now() >= end) {
         for (const id of answer.cancelled) told.add(id);
         return answer;
       }
-      await parts.machines.after(turn, end - Date.now(), gone);
+      await parts.machines.after(turn, end - performance.now(), over);
     }
   } finally {
     release();
   }
+}
+
+/** Nothing more is told to a machine whose place another has taken while it waited. */
+function checkCurrent({ nodeId, claimedBy }: Session, { state }: MachineParts): void {
+  if (state.sessions.byNode(nodeId)?.claimedBy === claimedBy) return;
+  throw new RailheadError('UNAUTHENTICATED', 'the session has ended: join again', { reason: 'no-session' });
 }
 
 function answerNow(nodeId: string, taken: readonly string[], { state }: MachineParts): MachinePollAnswer {

@@ -18,7 +18,10 @@ export interface BootToken {
 
 /** Boot tokens, kept hashed: one per MAC, the newest replaces the older. */
 export interface BootTokens {
-  /** Makes the token of a MAC and returns its text, which is nowhere else. */
+  /**
+   * Makes the token of a MAC and returns its text, which is nowhere else. Within one boot the claim stays: a machine whose ramdisk
+   * has joined asks for no further script before it boots anew.
+   */
   mint(facts: Omit<BootToken, 'claimedBy' | 'contested'>): string;
   find(token: string): BootToken | undefined;
   claim(mac: string, claimedBy: string): void;
@@ -50,8 +53,11 @@ export function newToken(): string {
 
 export function openBootTokens(database: Sqlite): BootTokens {
   const mint = database.prepare(
-    `INSERT OR REPLACE INTO boot_tokens (mac, hash, entry_id, node_id, address, boot_id, expires_at)
-     VALUES (@mac, @hash, @entryId, @nodeId, @address, @bootId, @expiresAt)`,
+    `INSERT INTO boot_tokens (mac, hash, entry_id, node_id, address, boot_id, expires_at)
+     VALUES (@mac, @hash, @entryId, @nodeId, @address, @bootId, @expiresAt)
+     ON CONFLICT (mac) DO UPDATE SET hash = @hash, entry_id = @entryId, node_id = @nodeId, address = @address,
+       boot_id = @bootId, expires_at = @expiresAt,
+       claimed_by = iif(boot_id = @bootId, claimed_by, NULL), contested = iif(boot_id = @bootId, contested, 0)`,
   );
   const find = database.prepare<[string], Row>('SELECT * FROM boot_tokens WHERE hash = ?');
   const claim = database.prepare('UPDATE boot_tokens SET claimed_by = ? WHERE mac = ?');

@@ -31,7 +31,7 @@ test('the image inventory has an ETag, and 304 while nothing changed', async () 
 test('a machine has its node and the timeline of its boots', async () => {
   const bench = await prepared(await setUpBench());
   await fetchScript(bench, mac);
-  await fetchScript(bench, '02:00:00:00:00:99', '&uuid=00000000-0000-0000-0000-0000000000aa');
+  await fetchScript(bench, '02:00:00:00:00:99', { more: '&uuid=00000000-0000-0000-0000-0000000000aa' });
   const { machines } = (await get(bench, '/v1/machines')) as { machines: { mac: string; nodeId?: string }[] };
   expect(machines.map((machine) => machine.mac)).toEqual([mac, '02:00:00:00:00:99']);
   expect(await get(bench, `/v1/machines/${mac}`)).toMatchObject({

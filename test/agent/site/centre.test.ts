@@ -16,6 +16,7 @@ import {
 } from '../../central/centre.ts';
 import { templatesFolder, type WorkflowView, workflow } from '../../central/line.ts';
 import { sampleProfile } from '../../central/sampleProfile.ts';
+import { leaseTo } from './bench/leases.ts';
 import { configureSite, type LoopbackSite, startSiteBmc } from './bench/loopbackSite.ts';
 import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from './bench/scriptedMachine.ts';
 
@@ -88,6 +89,7 @@ test('the real centre deploys a machine through the real site agent', { timeout:
   expect(fake.boot.BootSourceOverrideTarget).toBe('Pxe');
   expect(fake.system.PowerState).toBe('On');
 
+  leaseTo(site, mac);
   const machine = await newMachine(site);
   const { session } = await machine.join(tokenIn(await fetchScript(site, mac)), mac);
   const image = await nextOperation(machine, session, []);

@@ -12,6 +12,7 @@ const machine: MachineFacts = {
   address: '10.77.0.100',
   bootId: 'boot_1',
 };
+const leasedTo = machine.mac;
 const entry: BootEntry = {
   entryId: 'be_1',
   siteId: 'site_1',
@@ -24,39 +25,44 @@ const entry: BootEntry = {
 };
 
 test('a machine without an entry boots its disk', () => {
-  expect(decideBoot(machine, undefined)).toMatchObject({ kind: 'disk' });
+  expect(decideBoot(machine, { leasedTo })).toMatchObject({ kind: 'disk' });
 });
 
 const loader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\BOOT\\BOOTX64.EFI' };
 
 test('the disk that was deployed last is named, unless the ramdisk is booted', () => {
-  expect(decideBoot(machine, undefined, loader)).toMatchObject({ kind: 'disk', loader });
-  expect(decideBoot({ ...machine, architecture: 'aarch64' }, entry, loader)).toMatchObject({ loader });
-  expect(decideBoot(machine, entry, loader)).not.toHaveProperty('loader');
+  expect(decideBoot(machine, { loader, leasedTo })).toMatchObject({ kind: 'disk', loader });
+  expect(decideBoot({ ...machine, architecture: 'aarch64' }, { entry, loader, leasedTo })).toMatchObject({
+    loader,
+  });
+  expect(decideBoot(machine, { entry, loader, leasedTo })).not.toHaveProperty('loader');
 });
 
 test('another machine behind the same MAC is told nothing of the disk', () => {
-  const turn = decideBoot({ ...machine, uuid: '99999999-4455-6677-8899-aabbccddeeff' }, entry, loader);
+  const turn = decideBoot(
+    { ...machine, uuid: '99999999-4455-6677-8899-aabbccddeeff' },
+    { entry, loader, leasedTo },
+  );
   expect(turn).toMatchObject({ kind: 'disk', alarm: true });
   expect(turn).not.toHaveProperty('loader');
 });
 
 test('a machine with an entry boots the ramdisk of its architecture', () => {
-  expect(decideBoot(machine, entry)).toMatchObject({ kind: 'ramdisk', digest: '1'.repeat(64) });
+  expect(decideBoot(machine, { entry, leasedTo })).toMatchObject({ kind: 'ramdisk', digest: '1'.repeat(64) });
 });
 
 test('without an image for its architecture it boots its disk, and the reason is said', () => {
-  const turn = decideBoot({ ...machine, architecture: 'aarch64' }, entry);
+  const turn = decideBoot({ ...machine, architecture: 'aarch64' }, { entry, leasedTo });
   expect(turn).toEqual({ kind: 'disk', why: 'ramdisk@1 has no image for aarch64' });
 });
 
 test('another machine behind the same MAC is an alarm', () => {
-  const turn = decideBoot({ ...machine, uuid: '99999999-4455-6677-8899-aabbccddeeff' }, entry);
+  const turn = decideBoot({ ...machine, uuid: '99999999-4455-6677-8899-aabbccddeeff' }, { entry, leasedTo });
   expect(turn).toMatchObject({ kind: 'disk', alarm: true });
 });
 
 test('a UUID whose first fields are in the other byte order is the same', () => {
-  const turn = decideBoot({ ...machine, uuid: '33221100-5544-7766-8899-aabbccddeeff' }, entry);
+  const turn = decideBoot({ ...machine, uuid: '33221100-5544-7766-8899-aabbccddeeff' }, { entry, leasedTo });
   expect(turn.kind).toBe('ramdisk');
 });
 
@@ -66,9 +72,23 @@ test.each([
 ])('a UUID that one side lacks proves nothing', ({ machineUuid, entryUuid }) => {
   const { uuid: _machine, ...bareMachine } = machine;
   const { uuid: _entry, ...bareEntry } = entry;
-  const turn = decideBoot(
-    machineUuid === undefined ? bareMachine : machine,
-    entryUuid === undefined ? bareEntry : entry,
-  );
+  const turn = decideBoot(machineUuid === undefined ? bareMachine : machine, {
+    entry: entryUuid === undefined ? bareEntry : entry,
+    leasedTo,
+  });
   expect(turn.kind).toBe('ramdisk');
 });
+
+test.each([undefined, '02:00:00:00:00:66'])(
+  'whoever asks from an address leased to %s gets no token, and it is an alarm',
+  (holder) => {
+    const turn = decideBoot(machine, { entry, loader, leasedTo: holder });
+    expect(turn).toMatchObject({ kind: 'disk', alarm: true });
+    expect(turn).not.toHaveProperty('loader');
+    expect(decideBoot(machine, { loader, leasedTo: holder })).toEqual({
+      kind: 'disk',
+      why: 'no boot entry',
+      loader,
+    });
+  },
+);

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { bootEntry, deployInput, mac, nodeId, setUpBench, siteId } from './bench/bench.ts';
+import { leaseTo } from './bench/leases.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
 
 test('a machine is prepared, boots, joins, works and is cleaned up', async () => {
   const bench = await setUpBench();
   const { centre } = bench;
   await bench.start();
+  leaseTo(bench, mac);
+  leaseTo(bench, mac);
   const prepare = await centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   expect(await centre.result(prepare)).toMatchObject({ outcome: 'succeeded', result: { macs: [mac] } });
 

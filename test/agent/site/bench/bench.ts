@@ -6,6 +6,7 @@ import { publicJwk } from '#central/join/keys.ts';
 import type { CacheImage } from '#contract/images.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { DeployImage } from '#contract/operations.ts';
+import { leaseTo } from './leases.ts';
 import { configureSite, type LoopbackSite } from './loopbackSite.ts';
 import { type ScriptedCentre, startCentre } from './scriptedCentre.ts';
 
@@ -48,9 +49,10 @@ export function bootEntry({ centre, ramdisk }: Bench): Promise<string> {
   return centre.signEntry({ siteId, nodeId, macs: [mac], ramdisk: { ref: ramdisk.ref, digests } });
 }
 
-/** Starts the site and gives its node a boot entry. */
+/** Starts the site and gives its node a lease and a boot entry. */
 export async function prepared(bench: Bench): Promise<Bench> {
   await bench.start();
+  leaseTo(bench, mac);
   const prepare = await bench.centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   await bench.centre.result(prepare);
   return bench;

@@ -1,4 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { readIdentity } from '#agent/join/identity.ts';
 import { signDocument } from '#base/jws.ts';
@@ -7,6 +9,7 @@ import type { MachinePollAnswer } from '#contract/agentWire.ts';
 import type { RamdiskJoin, RamdiskJoinAnswer } from '#contract/join.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import { connectSite, type SiteClient } from '#ramdisk/site/client.ts';
+import { leasedAddress } from './leases.ts';
 import type { LoopbackSite } from './loopbackSite.ts';
 
 export interface MachineKeys {
@@ -21,10 +24,19 @@ export function newMachineKeys(): MachineKeys {
   };
 }
 
-/** What iPXE gets for a machine. */
-export async function fetchScript(site: LoopbackSite, mac: string, more = ''): Promise<string> {
-  const answer = await fetch(`${site.httpUrl}/ipxe?mac=${mac}&buildarch=x86_64&platform=efi${more}`);
-  return answer.text();
+/** What iPXE gets for a machine that has `from` as its address. */
+export async function fetchScript(
+  site: LoopbackSite,
+  mac: string,
+  { more = '', from = leasedAddress } = {},
+): Promise<string> {
+  const where = `${site.httpUrl}/ipxe?mac=${mac}&buildarch=x86_64&platform=efi${more}`;
+  return new Promise((resolve, reject) => {
+    const asking = get(where, { localAddress: from, agent: false }, (answer) =>
+      text(answer).then(resolve, reject),
+    );
+    asking.once('error', reject);
+  });
 }
 
 export function tokenIn(script: string): string {

@@ -1,7 +1,6 @@
-import path from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
+import { discover, leaseTo } from '../bench/leases.ts';
 import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
 
 const refused = (promise: Promise<unknown>) =>
@@ -35,9 +34,18 @@ test('a second claimant of a boot token is refused, so is the first from then on
   await bench.centre.until(() => bench.centre.events.some((event) => event.type === 'machine.alarm'));
 });
 
+test('a contested machine gets no further token that lets it in before it boots again', async () => {
+  const { bench, token } = await joinedMachine();
+  const second = await newMachine(bench);
+  await refused(second.join(token, mac));
+  const again = second.join(tokenIn(await fetchScript(bench, mac)), mac);
+  expect(await refused(again)).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'contested' } });
+});
+
 test('the next boot of a contested machine starts afresh', async () => {
   const { bench, token } = await joinedMachine();
   await refused((await newMachine(bench)).join(token, mac));
+  await discover(bench, mac);
   const next = await (await newMachine(bench)).join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
   expect(next.nodeId).toBe(nodeId);
 });
@@ -55,6 +63,7 @@ test('what a machine had begun before it restarted ends as unknown', async () =>
   const { bench, machine, session } = await joinedMachine();
   const operationId = await deploy(bench);
   await machine.poll(session);
+  await discover(bench, mac);
   const rebooted = await newMachine(bench);
   await rebooted.join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
   expect(await bench.centre.result(operationId)).toMatchObject({
@@ -67,6 +76,7 @@ test('what a machine had not begun waits for it over a restart', async () => {
   const { bench } = await joinedMachine();
   const operationId = await deploy(bench);
   await bench.centre.until(() => bench.centre.polls.some((poll) => poll.taken.includes(operationId)));
+  await discover(bench, mac);
   const rebooted = await newMachine(bench);
   const { session } = await rebooted.join(tokenIn(await fetchScript(bench, mac)), mac, 'boot-2');
   expect(ids(await rebooted.poll(session))).toEqual([operationId]);
@@ -165,9 +175,7 @@ test('a machine without a command line gets its token only at the address that i
   const machine = await newMachine(bench);
   const ask = () => machine.client.post('/v1/token', { mac });
   expect(await refused(ask())).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-address' } });
-  const database = new Database(path.join(bench.directory, 'state', 'state.db'));
-  database.prepare("INSERT INTO dhcp_lease VALUES ('127.0.0.1', ?, 'bound', 0)").run(`1/${mac}`);
-  database.close();
+  leaseTo(bench, mac, '127.0.0.1');
   const { token } = (await ask()) as { token: string };
   expect(await machine.join(token, mac)).toMatchObject({ nodeId });
 });
