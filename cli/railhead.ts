@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { version } from '#base/version.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import { apiCommands } from './api.ts';
+import { bcdCommand } from './bcd.ts';
 import { centralCommand } from './central.ts';
 import { explained } from './failure.ts';
 import { ipxeCommand } from './ipxe.ts';
@@ -21,7 +22,7 @@ const program = new Command('railhead')
     '\nThe commands of the API take the centre from RAILHEAD_SERVER, RAILHEAD_TOKEN and RAILHEAD_CA (a file).',
   );
 for (const command of apiCommands(centre)) program.addCommand(command);
-for (const command of [centralCommand(), ramdiskCommand(), ipxeCommand(), rackCommand()])
+for (const command of [centralCommand(), bcdCommand(), ramdiskCommand(), ipxeCommand(), rackCommand()])
   program.addCommand(command);
 
 program.parseAsync(process.argv).catch((failure: unknown) => {

@@ -65,24 +65,32 @@ export interface Centre {
   stop(): Promise<void>;
 }
 
-export async function startCentre(namespace: string, books: CentreBooks, logFile: string): Promise<Centre> {
-  let process = launch(namespace, books, logFile);
+export interface CentreOptions {
+  namespace: string;
+  books: CentreBooks;
+  /** The `bcd` executable, which the centre publishes for deployed OSes. */
+  bcd: string;
+  logFile: string;
+}
+
+export async function startCentre(options: CentreOptions): Promise<Centre> {
+  let process = launch(options);
   await reachable(process);
   return {
     agentsUrl,
-    api: connectApi(apiUrl, books.operatorToken),
+    api: connectApi(apiUrl, options.books.operatorToken),
     get process() {
       return process;
     },
     async start() {
-      process = launch(namespace, books, logFile);
+      process = launch(options);
       await reachable(process);
     },
     stop: () => process.stop(),
   };
 }
 
-function launch(namespace: string, { directory }: CentreBooks, logFile: string): ManagedProcess {
+function launch({ namespace, books: { directory }, bcd, logFile }: CentreOptions): ManagedProcess {
   const listeners = [
     '--api-listen',
     `${host}:8080`,
@@ -91,15 +99,8 @@ function launch(namespace: string, { directory }: CentreBooks, logFile: string):
     '--advertise',
     agentsUrl,
   ];
-  const args = [
-    'central',
-    'run',
-    '--directory',
-    directory,
-    ...listeners,
-    '--templates',
-    path.join(directory, 'templates'),
-  ];
+  const forOses = ['--bcd', bcd, '--templates', path.join(directory, 'templates')];
+  const args = ['central', 'run', '--directory', directory, ...listeners, ...forOses];
   return startProcess({ namespace, command: fromSource('cli/railhead.ts', args), logFile });
 }
 

@@ -30,7 +30,12 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   const source = await startSource(rack.namespaces.centre, directory);
   started.push({ close: () => source.process.stop() });
   const books = await prepareCentre(path.join(directory, 'centre'), signer);
-  const centre = await startCentre(rack.namespaces.centre, books, path.join(directory, 'centre.log'));
+  const centre = await startCentre({
+    namespace: rack.namespaces.centre,
+    books,
+    bcd: artifacts.bcd,
+    logFile: path.join(directory, 'centre.log'),
+  });
   started.push({ close: () => centre.stop() });
   const site = await startSite({
     rack,
