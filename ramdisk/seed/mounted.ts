@@ -8,10 +8,11 @@ export async function withMounted<Value>(
   device: string,
   fileSystem: string,
   use: (directory: string) => Promise<Value>,
+  options: readonly string[] = [],
 ): Promise<Value> {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-mount-'));
   try {
-    await run('mount', ['-t', fileSystem, device, directory]);
+    await run('mount', ['-t', fileSystem, ...options, device, directory]);
     try {
       return await use(directory);
     } finally {

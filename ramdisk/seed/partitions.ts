@@ -32,24 +32,33 @@ async function probe(device: string): Promise<Partition> {
 
 /** Reads blkid's `export` format: lines `NAME=value` with shell escapes. Never throws. */
 export function readProbe(device: string, text: string): Partition {
-  const fields = new Map(
-    text.split('\n').map((line) => {
-      const equals = line.indexOf('=');
-      return [line.slice(0, Math.max(0, equals)), line.slice(equals + 1).replaceAll(/\\(.)/g, '$1')] as const;
-    }),
-  );
+  const fields = fieldsOf(text);
   const type = fields.get('PART_ENTRY_TYPE')?.toLowerCase();
   // In an MBR table this is the disk's signature and the partition's number, no GUID.
   const guid =
     fields.get('PART_ENTRY_SCHEME') === 'gpt' ? fields.get('PART_ENTRY_UUID')?.toLowerCase() : undefined;
-  const [fileSystem, label] = [fields.get('TYPE'), fields.get('LABEL') ?? fields.get('LABEL_FATBOOT')];
   return {
     path: device,
     number: Number(fields.get('PART_ENTRY_NUMBER') ?? /\d+$/.exec(device)?.[0] ?? 0),
     // 0xef is the EFI system partition of an MBR table.
     isEsp: type === espType || type === '0xef',
-    ...(fileSystem !== undefined && { fileSystem }),
-    ...(label !== undefined && { label }),
+    ...readFileSystem(text),
     ...(guid !== undefined && { guid }),
   };
+}
+
+/** The file system and its label in the same format. Never throws. */
+export function readFileSystem(text: string): Pick<Partition, 'fileSystem' | 'label'> {
+  const fields = fieldsOf(text);
+  const [fileSystem, label] = [fields.get('TYPE'), fields.get('LABEL') ?? fields.get('LABEL_FATBOOT')];
+  return { ...(fileSystem !== undefined && { fileSystem }), ...(label !== undefined && { label }) };
+}
+
+function fieldsOf(text: string): Map<string, string> {
+  return new Map(
+    text.split('\n').map((line) => {
+      const equals = line.indexOf('=');
+      return [line.slice(0, Math.max(0, equals)), line.slice(equals + 1).replaceAll(/\\(.)/g, '$1')] as const;
+    }),
+  );
 }

@@ -4,21 +4,37 @@ import { writeDurably } from '#base/durableFile.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import { withMounted } from './mounted.ts';
-import type { Partition } from './partitions.ts';
+import { type ProbedVolume, probeVolume, type Volume } from './volumes.ts';
 
 type UserData = NonNullable<DeployImage['userData']>;
 
 /** Where a first-boot document goes: a partition and the folder on it. */
-export interface SeedPlace {
-  partition: Partition;
+export interface SeedPlace<Where> {
+  partition: Where;
   folder: string;
+}
+
+/** What is put into an image before its disk can boot. */
+export interface Seed {
+  /**
+   * Asked before the disk is touched.
+   * @throws RailheadError UNSUPPORTED (`reason` no-seed-partition) when an image with these partitions certainly has no place for it
+   */
+  check(volumes: readonly Volume[]): void;
+  /**
+   * Puts it on the disk, whose sector 0 is not written yet.
+   * @throws RailheadError UNSUPPORTED (`reason` no-seed-partition) when no partition turns out to be a place for it
+   */
+  install(disk: string, volumes: readonly Volume[]): Promise<void>;
 }
 
 /**
  * Where the written OS looks for its first-boot document: at the root of a FAT partition labelled `cidata`, as cloud-init's
  * NoCloud data source reads it, else in the folder `railhead` of the EFI system partition.
  */
-export function seedPlace(partitions: readonly Partition[]): SeedPlace | undefined {
+export function seedPlace<Where extends Pick<ProbedVolume, 'isEsp' | 'fileSystem' | 'label'>>(
+  partitions: readonly Where[],
+): SeedPlace<Where> | undefined {
   const fat = partitions.filter(({ fileSystem }) => fileSystem === 'vfat');
   const cidata = fat.find(({ label }) => label?.toLowerCase() === 'cidata');
   if (cidata !== undefined) return { partition: cidata, folder: '' };
@@ -36,24 +52,28 @@ export function checkUserData(userData: UserData | undefined): void {
   );
 }
 
-/**
- * Writes `user-data` and `meta-data` to the written disk. `instanceId` is new with each deploy: cloud-init runs a first boot when it changes.
- * @throws RailheadError UNSUPPORTED when the image has no place for them
- */
-export async function installUserData(
-  partitions: readonly Partition[],
-  userData: UserData,
-  instanceId: string,
-): Promise<void> {
-  const place = seedPlace(partitions);
-  if (place === undefined)
-    throw new RailheadError(
-      'UNSUPPORTED',
-      'the image has no place for user data: give it a FAT partition labelled cidata or an EFI system partition',
-      { path: 'userData', reason: 'no-seed-partition' },
-    );
-  await withMounted(place.partition.path, 'vfat', (root) =>
-    writeSeed(path.join(root, place.folder), userData.document, instanceId),
+/** The files `user-data` and `meta-data`. `instanceId` is new with each deploy: cloud-init runs a first boot when it changes. */
+export function seedOf(document: string, instanceId: string): Seed {
+  return {
+    check: (volumes) => {
+      if (volumes.length === 0) throw noPlace();
+    },
+    install: async (disk, volumes) => {
+      const probed = await Promise.all(volumes.map((volume) => probeVolume(disk, volume)));
+      const place = seedPlace(probed);
+      if (place === undefined) throw noPlace();
+      const { offset, sizeBytes } = place.partition;
+      const write = (root: string) => writeSeed(path.join(root, place.folder), document, instanceId);
+      await withMounted(disk, 'vfat', write, ['-o', `loop,offset=${offset},sizelimit=${sizeBytes}`]);
+    },
+  };
+}
+
+function noPlace(): RailheadError {
+  return new RailheadError(
+    'UNSUPPORTED',
+    'the image has no place for user data: give it a FAT partition labelled cidata or an EFI system partition',
+    { path: 'userData', reason: 'no-seed-partition' },
   );
 }
 

@@ -8,7 +8,7 @@ import { settledDisks } from '../disks/settled.ts';
 import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
 import { listPartitions } from '../seed/partitions.ts';
-import { checkUserData, installUserData } from '../seed/userData.ts';
+import { checkUserData, type Seed, seedOf } from '../seed/userData.ts';
 import { type Artifact, openArtifact, type Place } from '../stream/source.ts';
 import { type Written, writeImage } from '../stream/writeImage.ts';
 import type { Step, StepContext, StepOutcome } from './index.ts';
@@ -18,7 +18,7 @@ const tries = 2;
 const retried = ['digest-mismatch', 'truncated', 'damaged'];
 
 /**
- * Writes the image to the one disk that is meant, installs the first-boot document and sets the EFI boot entry. What can be refused is
+ * Writes the image with its first-boot document to the one disk that is meant, and sets the EFI boot entry. What can be refused is
  * refused before a byte of the disk is changed; `boot.kexec` starts what was written.
  */
 export const deployImage: Step<'deploy.image'> = (input, context) => deployTo(listDisks, input, context);
@@ -35,7 +35,7 @@ export async function deployTo(
   chooseDisk(await settledDisks(disksNow, { signal: context.signal }), input.disk, least);
   const { disk, written, from } = await writeWithRetry(disksNow, input, context);
   context.progress('installing', written.artifactBytes, written.artifactBytes);
-  const boot = await prepareBoot(input, disk, context);
+  const boot = await prepareBoot(disk);
   const result: DeployResult = {
     digest: input.digest,
     device: disk.path,
@@ -108,8 +108,9 @@ async function writeOnce(
   artifact: Artifact,
   disksNow: () => Promise<Disk[]>,
   input: DeployImage,
-  { progress, signal, say }: StepContext,
+  context: StepContext,
 ): Promise<Deployed> {
+  const { progress, signal, say } = context;
   let opened: { disk: Disk; target: Target } | undefined;
   const openDisk = async (neededBytes: number): Promise<Target> => {
     const disk = chooseDisk(await disksNow(), input.disk, neededBytes);
@@ -118,7 +119,14 @@ async function writeOnce(
     return opened.target;
   };
   try {
-    const written = await writeImage({ image: input, artifact, openDisk, progress, signal });
+    const written = await writeImage({
+      image: input,
+      artifact,
+      openDisk,
+      seed: seedFor(input, context),
+      progress,
+      signal,
+    });
     return { disk: opened?.disk as Disk, written, from: artifact.state.from };
   } finally {
     await opened?.target.close();
@@ -130,16 +138,13 @@ function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] 
   return [site, ...sources.map((url): Place => ({ kind: 'origin', url }))];
 }
 
-/** The written disk's first-boot document and boot entry. */
-async function prepareBoot(
-  input: DeployImage,
-  disk: Disk,
-  { operationId, nodeId }: StepContext,
-): Promise<Pick<DeployResult, 'bootEntry' | 'efiLoader' | 'notes'>> {
-  const partitions = await listPartitions(disk.name);
-  if (input.userData !== undefined)
-    await installUserData(partitions, input.userData, `${nodeId}-${operationId}`);
-  const loader = await findDiskLoader(partitions);
+function seedFor({ userData }: DeployImage, { nodeId, operationId }: StepContext): Seed | undefined {
+  return userData && seedOf(userData.document, `${nodeId}-${operationId}`);
+}
+
+/** The written disk's boot entry; the machine boots it without one too, by the firmware's own order. */
+async function prepareBoot(disk: Disk): Promise<Pick<DeployResult, 'bootEntry' | 'efiLoader' | 'notes'>> {
+  const loader = await findDiskLoader(await listPartitions(disk.name));
   const entry = await setEfiEntry(disk.path, loader);
   const efiLoader = efiLoaderOf(loader);
   return {

@@ -1,7 +1,10 @@
+import { ignore } from '#base/errors.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import type { Target } from '../disks/target.ts';
 import { moveBackup } from '../gpt.ts';
 import type { ReportProgress } from '../operations/progress.ts';
+import type { Seed } from '../seed/userData.ts';
+import { type Volume, volumesOf } from '../seed/volumes.ts';
 import { decompressed } from './decompress.ts';
 import { checkDigest, digester } from './digest.ts';
 import { checkFits, type ImageFacts, inspectHead } from './inspect.ts';
@@ -13,6 +16,8 @@ export interface WriteImage {
   artifact: Artifact;
   /** Opens the disk, once it is known what the image needs at least; the disk is closed by the caller. */
   openDisk(neededBytes: number): Promise<Target>;
+  /** Put into the image before the disk can boot. */
+  seed?: Seed | undefined;
   progress: ReportProgress;
   signal: AbortSignal;
 }
@@ -26,13 +31,14 @@ export interface Written {
 /**
  * Writes an image to a disk so that the disk boots either the whole image or nothing. In this order: everything that can be known from
  * the image's start is checked; the first and last MiB are zeroed and on stable storage; the image follows but for these edges; the digest
- * of the artifact as stored must match; then the edges are written, sector 0 as the very last.
- * @throws RailheadError of the source, the decompression, the digest or the disk; the disk then has zeros at both ends, or was never touched
+ * of the artifact as stored must match; then the edges are written but for sector 0, the seed is put in, and sector 0 is the very last.
+ * @throws RailheadError of the source, the decompression, the digest, the seed or the disk; the disk then has zeros at both ends, or was never touched
  */
 export async function writeImage({
   image,
   artifact,
   openDisk,
+  seed,
   progress,
   signal,
 }: WriteImage): Promise<Written> {
@@ -45,6 +51,8 @@ export async function writeImage({
     const facts = inspectHead(start.head, image, state.totalBytes);
     const target = await openDisk(facts.neededBytes);
     checkFits(facts, target);
+    const volumes = volumesOf(start.head, facts.gpt, target.sectorSize);
+    seed?.check(volumes);
     tell('clearing the disk');
     await makeUnbootable(target);
     const edges = await copy(start, plain, target, () => {
@@ -53,7 +61,7 @@ export async function writeImage({
     });
     checkDigest(image.digest, digest.hex(), state.receivedBytes);
     tell('finishing');
-    await makeBootable(target, edges, facts);
+    await orUnbootable(target, () => makeBootable(target, edges, facts, seed && { seed, volumes }));
     return { target, artifactBytes: state.receivedBytes, imageBytes: edges.imageBytes };
   } finally {
     await plain.return?.();
@@ -109,14 +117,34 @@ async function copy(
   }
 }
 
+/** A failure while the edges are written must not leave a disk that boots half of what was meant. */
+async function orUnbootable(target: Target, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // A disk that takes no zeros either has failed for good: why it did first is the news.
+    await makeUnbootable(target).catch(ignore);
+    throw error;
+  }
+}
+
 /** The order matters: what lies behind a sector that makes the disk boot is on stable storage before it. */
-async function makeBootable(target: Target, edges: HeldEdges, { gpt }: ImageFacts): Promise<void> {
+async function makeBootable(
+  target: Target,
+  edges: HeldEdges,
+  { gpt }: ImageFacts,
+  seeding?: { seed: Seed; volumes: Volume[] },
+): Promise<void> {
   const { sizeBytes, sectorSize } = target;
   const { head, tail } = withTable(edges, gpt, sizeBytes);
   await target.sync();
   await target.write(tail, sizeBytes - tail.length);
   await target.write(head.subarray(sectorSize), sectorSize);
   await target.sync();
+  if (seeding !== undefined) {
+    await seeding.seed.install(target.path, seeding.volumes);
+    await target.sync();
+  }
   await target.write(head.subarray(0, sectorSize), 0);
   await target.sync();
   await target.rereadPartitions();

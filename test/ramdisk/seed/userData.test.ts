@@ -6,9 +6,10 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { withMounted } from '#ramdisk/seed/mounted.ts';
 import { type Partition, readProbe } from '#ramdisk/seed/partitions.ts';
-import { checkUserData, installUserData, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
-import { loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
+import { checkUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
+import { fileDisk, loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
 
+const MiB = 1024 * 1024;
 const root = await mkdtemp(path.join(tmpdir(), 'railhead-seed-'));
 afterAll(() => rm(root, { recursive: true }));
 
@@ -26,12 +27,21 @@ test('else the folder railhead of the EFI system partition is', () => {
   expect(seedPlace([ext4, esp])).toEqual({ partition: esp, folder: 'railhead' });
 });
 
-test('an image without either has no place, and says what to give it', async () => {
-  const installing = installUserData([ext4], { kind: 'cloud-init', document: '#cloud-config' }, 'i-1');
-  await expect(installing).rejects.toMatchObject({
-    code: 'UNSUPPORTED',
-    details: { reason: 'no-seed-partition' },
-  });
+const refused = { code: 'UNSUPPORTED', details: expect.objectContaining({ reason: 'no-seed-partition' }) };
+
+test('an image without partitions is refused before its disk is touched', () => {
+  const seed = seedOf('#cloud-config', 'i-1');
+  expect(() => seed.check([])).toThrow(expect.objectContaining(refused));
+  expect(() => seed.check([{ isEsp: false, offset: MiB, sizeBytes: MiB }])).not.toThrow();
+});
+
+test('an image whose partitions are no place for it is refused when they are known', async () => {
+  const disk = await fileDisk({ sizeBytes: 4 * MiB });
+  const installing = seedOf('#cloud-config', 'i-1').install(disk.path, [
+    { isEsp: true, offset: MiB, sizeBytes: MiB },
+  ]);
+  await expect(installing).rejects.toMatchObject(refused);
+  await disk.remove();
 });
 
 test('only cloud-init documents are installed', () => {
@@ -89,10 +99,12 @@ test.runIf(mayUseLoopDevices && knows('ext4'))('a mount is gone after its use, f
 test.runIf(mayUseLoopDevices && knows('vfat'))('the documents are on the FAT partition', async () => {
   const disk = await loopDisk({ sizeBytes: 8 * 1024 * 1024 });
   try {
-    execFileSync('mkfs.vfat', ['-n', 'ESP', disk.path]);
-    const partition = { ...esp, path: disk.path };
-    await installUserData([partition], { kind: 'cloud-init', document: '#cloud-config\n' }, 'i-1');
-    const text = execFileSync('mtype', ['-i', disk.file, '::/railhead/user-data'], { encoding: 'utf8' });
+    execFileSync('mkfs.vfat', ['-n', 'ESP', '--offset', '2048', disk.path, `${6 * 1024}`]);
+    const volume = { isEsp: true, offset: MiB, sizeBytes: 6 * MiB };
+    await seedOf('#cloud-config\n', 'i-1').install(disk.path, [volume]);
+    const text = execFileSync('mtype', ['-i', `${disk.file}@@1M`, '::/railhead/user-data'], {
+      encoding: 'utf8',
+    });
     expect(text.trim()).toBe('#cloud-config');
   } finally {
     await disk.remove();

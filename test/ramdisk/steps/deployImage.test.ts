@@ -216,3 +216,38 @@ test.runIf(mayUseLoopDevices && knowsFat && bootable.hasPartitions)(
     expect(result.efiLoader).toEqual({ espGuid, path: '\\EFI\\debian\\shimx64.efi' });
   },
 );
+
+const userData = { kind: 'cloud-init' as const, document: '#cloud-config\n' };
+const noPlace = { code: 'UNSUPPORTED', details: { reason: 'no-seed-partition' } };
+
+test.runIf(mayUseLoopDevices)(
+  'an image whose table has no place for user data is refused and the disk not touched',
+  async () => {
+    const disk = await makeDisk();
+    const { imagesUrl } = await site(serving(artifact));
+    const { context } = contextFor(imagesUrl);
+    const deploying = deployTo(async () => [asListed(disk)], { ...input, userData }, context);
+    await expect(deploying).rejects.toMatchObject(noPlace);
+    expect((await disk.content()).equals(Buffer.alloc(16 * MiB, 0xff))).toBe(true);
+  },
+);
+
+test.runIf(mayUseLoopDevices)(
+  'a disk whose user data cannot be put in does not become bootable',
+  async () => {
+    const { content } = await efiImage('/EFI/debian/shimx64.efi');
+    content.fill(0, MiB, 2 * MiB);
+    const disk = await makeDisk();
+    const { imagesUrl } = await site(serving(content));
+    const { context } = contextFor(imagesUrl);
+    const plain = {
+      ...input,
+      ...{ compression: 'none' as const, sizeBytes: content.length, userData },
+      digest: createHash('sha256').update(content).digest('hex'),
+    };
+    await expect(deployTo(async () => [asListed(disk)], plain, context)).rejects.toMatchObject(noPlace);
+    const left = await disk.content();
+    for (const edge of [left.subarray(0, MiB), left.subarray(-MiB)])
+      expect(edge.equals(Buffer.alloc(MiB))).toBe(true);
+  },
+);

@@ -57,6 +57,7 @@ interface Case {
   sizeBytes?: number;
   onOpen?: (target: Target) => Promise<void>;
   progress?: WriteImage['progress'];
+  seed?: WriteImage['seed'];
 }
 
 async function write({ served, disk, compression = 'none', digest = sha256(served), ...rest }: Case) {
@@ -69,7 +70,7 @@ async function writeFrom(
   url: string,
   { disk, compression = 'none', digest = '', ...rest }: Omit<Case, 'served'>,
 ) {
-  const { sizeBytes, onOpen, progress = () => {} } = rest;
+  const { sizeBytes, onOpen, seed, progress = () => {} } = rest;
   const signal = AbortSignal.timeout(15_000);
   let target: Target | undefined;
   try {
@@ -89,6 +90,7 @@ async function writeFrom(
         await onOpen?.(target);
         return target;
       },
+      seed,
       progress,
       signal,
     });
@@ -263,6 +265,29 @@ test('a source cut without a trace leaves the disk unbootable', async () => {
     expected: sha256(image),
     artifactBytes: 9 * MiB,
   });
+  expectUnbootable(await disk.content());
+});
+
+test('the seed is put in when all but sector 0 is on the disk', async () => {
+  const disk = await makeDisk('file', { sizeBytes: 40 * MiB, fill: 0xff });
+  let seen: Buffer | undefined;
+  const install = async (device: string, volumes: readonly unknown[]) => {
+    expect(device).toBe(disk.path);
+    expect(volumes[0]).toEqual({ isEsp: true, offset: MiB, sizeBytes: 4 * MiB });
+    seen = await disk.content();
+  };
+  await write({ served: image, disk, seed: { check: () => {}, install } });
+  const after = await disk.content();
+  expectBootable(after);
+  expect(isZero(seen?.subarray(0, 512) ?? Buffer.alloc(1, 1))).toBe(true);
+  expect(seen?.subarray(512).equals(after.subarray(512))).toBe(true);
+});
+
+test('a seed that fails leaves the disk unbootable, and why it failed is told', async () => {
+  const disk = await makeDisk('file', { sizeBytes: 40 * MiB, fill: 0xff });
+  const install = () => Promise.reject(new Error('the mount failed'));
+  const writing = write({ served: image, disk, seed: { check: () => {}, install } });
+  await expect(writing).rejects.toThrow('the mount failed');
   expectUnbootable(await disk.content());
 });
 
