@@ -48,7 +48,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const siteId = identity.nodeId;
   warnOfExpiry(identity, log);
   const state = keep(await openState(config.stateDirectory));
-  keep(startPruning(state));
+  keep(startPruning(state, log));
   const cache = keep(await openSiteCache(config, log));
   cache.desire(state.spec.current()?.cacheImages ?? []);
 

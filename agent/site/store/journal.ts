@@ -20,7 +20,7 @@ export interface Journal {
   find(operationId: string): OpenOperation | undefined;
   /** Marks that the act may begin. False when it had been marked or had ended before. */
   start(operationId: string, at: number): boolean;
-  /** Ends an operation. False when it had ended before: the first result stands. */
+  /** Ends an operation. False when it had ended before: the first result stands. Its input, which may hold secrets, is forgotten. */
   finish(result: OperationResult): boolean;
   /** Marks what the centre wants abandoned; returns the ids of those that have not ended. */
   cancel(operationIds: readonly string[]): string[];
@@ -55,7 +55,8 @@ export function openJournal(database: Sqlite): Journal {
     "UPDATE operations SET state = 'started', started_at = ? WHERE operation_id = ? AND state = 'received'",
   );
   const finish = database.prepare(
-    "UPDATE operations SET state = 'finished', finished_at = ?, result = ? WHERE operation_id = ? AND state <> 'finished'",
+    `UPDATE operations SET state = 'finished', finished_at = ?, result = ?, document = json_remove(document, '$.input', '$.jws')
+     WHERE operation_id = ? AND state <> 'finished'`,
   );
   const cancel = database.prepare(
     "UPDATE operations SET cancelled = 1 WHERE operation_id = ? AND state <> 'finished'",

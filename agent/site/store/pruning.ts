@@ -1,3 +1,4 @@
+import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { SiteState } from './state.ts';
 
@@ -5,15 +6,26 @@ const day = 24 * 3_600_000;
 /** How long what the centre has taken is kept, in milliseconds. */
 const keepMs = 30 * day;
 
-type Pruned = Pick<SiteState, 'journal' | 'events' | 'entries' | 'tokens'>;
+const everyMs = 3_600_000;
 
-/** Keeps the database from growing without end: at the start, and once a day. */
-export function startPruning(state: Pruned): Closable {
-  const prune = () => {
-    for (const part of [state.journal, state.events, state.entries, state.tokens])
-      part.prune(Date.now() - keepMs);
+type Pruned = Pick<SiteState, 'journal' | 'events' | 'entries' | 'tokens' | 'database'>;
+
+/** Keeps the database from growing without end: at the start, and once an hour. */
+export function startPruning(state: Pruned, log: Log): Closable {
+  const pruneOrSay = () => {
+    try {
+      prune(state);
+    } catch (error) {
+      log.error({ err: error }, 'what is old could not be forgotten');
+    }
   };
-  prune();
-  const timer = setInterval(prune, day);
+  pruneOrSay();
+  const timer = setInterval(pruneOrSay, everyMs);
   return { close: () => clearInterval(timer) };
+}
+
+function prune({ journal, events, entries, tokens, database }: Pruned): void {
+  for (const part of [journal, events, entries, tokens]) part.prune(Date.now() - keepMs);
+  // The write-ahead log still has the bytes of what was forgotten until it begins anew.
+  database.pragma('wal_checkpoint(TRUNCATE)');
 }

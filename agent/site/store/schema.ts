@@ -83,4 +83,7 @@ export const migrations: readonly string[] = [
     path TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  UPDATE operations SET document = json_remove(document, '$.input', '$.jws') WHERE state = 'finished';
+  `,
 ];

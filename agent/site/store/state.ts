@@ -36,6 +36,8 @@ export async function openState(stateDirectory: string, now: () => number = Date
   await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
   const lock = lockState(stateDirectory);
   const database = openSqlite(path.join(stateDirectory, 'state.db'), migrations);
+  // What is forgotten may have been a secret: its bytes go too, not just the way to them.
+  database.pragma('secure_delete = ON');
   return {
     database,
     spec: openSpec(database),

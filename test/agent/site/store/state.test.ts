@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startPruning } from '#agent/site/store/pruning.ts';
 import { migrations } from '#agent/site/store/schema.ts';
 import { openState, type SiteState } from '#agent/site/store/state.ts';
+import { silentLog } from '#base/log.ts';
 import { openSqlite } from '#base/sqlite.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import type { Operation, OperationResult } from '#contract/operations.ts';
@@ -76,6 +77,30 @@ test('a result is told until it is taken, and again when the operation is handed
   expect(journal.open('site')).toEqual([]);
 });
 
+test.each(['succeeded', 'failed'] as const)(
+  'of an operation that %s nothing is left that it was given',
+  async (outcome) => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'railhead-state-'));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const { journal, database, close } = await openState(directory);
+    const secret = 'join-token: secret '.repeat(500);
+    journal.receive([operation('op_1', { input: { document: secret }, jws: 'signed-secret' })]);
+    expect(journal.find('op_1')?.operation.input).toEqual({ document: secret });
+    journal.finish({ ...result('op_1'), outcome });
+    expect(database.prepare('SELECT document FROM operations').get()).toEqual({
+      document: JSON.stringify({
+        operationId: 'op_1',
+        nodeId: 'node_1',
+        target: 'site',
+        action: 'power.getPower',
+        expiresAt: '2100-01-01T00:00:00.000Z',
+      }),
+    });
+    close();
+    expect((await readFile(path.join(directory, 'state.db'))).includes('secret')).toBe(false);
+  },
+);
+
 test('a cancellation of what has ended is no cancellation', async () => {
   const { journal } = await newState();
   journal.receive([operation('op_1'), operation('op_2')]);
@@ -124,11 +149,17 @@ test('the database of the first version is taken over as it is', async () => {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const first = openSqlite(path.join(directory, 'state.db'), migrations.slice(0, 1));
   first.prepare("INSERT INTO bmc_pins VALUES ('10.0.0.1', 'ab')").run();
+  const ended = `INSERT INTO operations (operation_id, node_id, target, document, state, expires_at, result)
+    VALUES ('op_1', 'node_1', 'ramdisk', '{"operationId":"op_1","input":{},"jws":"x"}', 'finished', 0, '{}')`;
+  first.prepare(ended).run();
   first.close();
-  const { bmcPins, loaders, close } = await openState(directory);
+  const { bmcPins, loaders, database, close } = await openState(directory);
   onTestFinished(close);
   loaders.put('node_1', loader);
   expect([bmcPins.find('10.0.0.1'), loaders.byNode('node_1')]).toEqual(['ab', loader]);
+  expect(database.prepare('SELECT document FROM operations').get()).toEqual({
+    document: '{"operationId":"op_1"}',
+  });
 });
 
 test('tokens and sessions are nowhere in the file as they are told', async () => {
@@ -167,7 +198,7 @@ test('what was told and is old is forgotten; what was not told is kept', async (
   state.events.taken(state.events.untold(10));
   state.events.add({ type: 'boot.dhcp', text: 'untold', mac: 'a' });
   state.entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01'], longAgo));
-  startPruning(state).close();
+  startPruning(state, silentLog()).close();
   expect(state.journal.results(10).map((each) => each.operationId)).toEqual(['op_untold']);
   expect(state.events.timeline('a', 10)).toMatchObject([{ text: 'untold' }]);
   expect(state.entries.all()).toEqual([]);
