@@ -10,22 +10,24 @@ export interface ProgressBox {
 
 export function createProgressBox(wake: () => void, intervalMs = 500): ProgressBox {
   const newest = new Map<string, OperationProgress>();
-  let dueAt = 0;
-  let timer: NodeJS.Timeout | undefined;
+  /** Runs for a while after each telling. */
+  let pause: NodeJS.Timeout | undefined;
+  const endPause = () => {
+    pause = undefined;
+    if (newest.size > 0) wake();
+  };
   return {
     add(progress) {
       newest.set(progress.operationId, progress);
-      timer ??= setTimeout(wake, Math.max(0, dueAt - Date.now()));
+      if (pause === undefined) wake();
     },
     take() {
-      if (newest.size === 0 || Date.now() < dueAt) return [];
-      clearTimeout(timer);
-      timer = undefined;
-      dueAt = Date.now() + intervalMs;
+      if (newest.size === 0 || pause !== undefined) return [];
+      pause = setTimeout(endPause, intervalMs);
       const taken = [...newest.values()];
       newest.clear();
       return taken;
     },
-    close: () => clearTimeout(timer),
+    close: () => clearTimeout(pause),
   };
 }
