@@ -52,7 +52,7 @@ export async function removeNetwork(namespaces: RackNamespaces): Promise<void> {
 async function addNamespaces(names: readonly string[]): Promise<void> {
   for (const name of names) {
     await run('ip', ['netns', 'add', name]);
-    await run('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
+    await runIn(name, ['ip', 'link', 'set', 'lo', 'up']);
   }
 }
 
@@ -85,7 +85,7 @@ function uplink(gateway: string): string[] {
 }
 
 async function ipBatch(namespace: string, commands: readonly string[]): Promise<void> {
-  await run('ip', ['-n', namespace, '-batch', '-'], { input: `${commands.join('\n')}\n` });
+  await runIn(namespace, ['ip', '-batch', '-'], { input: `${commands.join('\n')}\n` });
 }
 
 async function removeNamespace(namespace: string): Promise<void> {

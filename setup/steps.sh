@@ -48,15 +48,19 @@ install_npm_packages() {
   npm_stamp >"$stamp"
 }
 
-# zstd-napi offers a prebuilt binary from a host that many sites cannot reach, so it is compiled, against the headers
-# that come with the project's own Node.
+# zstd-napi offers a prebuilt binary from a host that many sites cannot reach, so it is compiled, against the headers of the
+# project's own Node and by node-gyp of the lock file: Debian's own node-gyp links every module with Debian's libnode, and a
+# process with two Nodes in it crashes.
 compile_zstd() {
   node_package=$root/node_modules/node-linux-$(node_architecture)
   "$node_package/bin/node" --version >/dev/null 2>&1 ||
     fail "Node 26 does not start: install libatomic1 (apt-get install libatomic1)"
   say "npm packages: compiling zstd-napi (about a minute)"
   log=$(mktemp)
-  if ! PATH=$node_package/bin:$PATH npm rebuild zstd-napi --ignore-scripts=false --nodedir="$node_package" >"$log" 2>&1; then
+  # What npm was told about another Node reaches node-gyp by the environment, before its own flags.
+  if ! (cd node_modules/zstd-napi &&
+    npm_config_nodedir=$node_package "$node_package/bin/node" "$root/node_modules/node-gyp/bin/node-gyp.js" rebuild \
+      --nodedir="$node_package") >"$log" 2>&1; then
     cat "$log" >&2
     fail "zstd-napi did not compile: it needs python3, make and g++ (apt-get install python3 make g++)"
   fi

@@ -44,8 +44,8 @@ export function useWire(): Wire {
 async function build(names: { server: string; client: string }, address: string): Promise<void> {
   await run('ip', ['netns', 'add', names.server]);
   await run('ip', ['netns', 'add', names.client]);
-  const inServer = (...args: string[]) => run('ip', ['-n', names.server, ...args]);
-  const inClient = (...args: string[]) => run('ip', ['-n', names.client, ...args]);
+  const inServer = (...args: string[]) => runIn(names.server, ['ip', ...args]);
+  const inClient = (...args: string[]) => runIn(names.client, ['ip', ...args]);
   await inServer('link', 'add', 'server0', 'type', 'veth', 'peer', 'name', 'client0', 'netns', names.client);
   await inServer('addr', 'add', `${address}/24`, 'dev', 'server0');
   await inClient('link', 'set', 'client0', 'address', '02:00:00:00:00:01');
