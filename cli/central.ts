@@ -30,7 +30,7 @@ interface RunFlags {
   apiTls?: true;
   agentsListen: { host: string; port: number };
   advertise?: string;
-  name: string[];
+  name?: string[];
   bcd?: string;
   bcdUrl?: string;
   bcdSha256?: string;
@@ -45,7 +45,7 @@ function runCommand(): Command {
     .option('--api-tls', "serve the API over TLS by the centre's CA")
     .addOption(listenOption('--agents-listen <host:port>', "the agents' listener", '0.0.0.0:8443'))
     .option('--advertise <url>', 'base URL by which agents reach the centre', httpUrl)
-    .option('--name <name>', 'a further name or address for the certificates', collect, [])
+    .option('--name <name>', 'a further name or address for the certificates', collect)
     .option('--bcd <file>', 'the bcd executable to publish at the API for deployed OSes')
     .option(
       '--bcd-url <url>',
@@ -85,7 +85,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
 }
 
 /** What the certificates are for: the advertised host, the listeners' addresses, and the names given. */
-function certificateNames({ advertise, apiListen, agentsListen, name }: RunFlags): string[] {
+function certificateNames({ advertise, apiListen, agentsListen, name = [] }: RunFlags): string[] {
   const advertised = advertise === undefined ? [] : [new URL(advertise).hostname.replace(/^\[|\]$/g, '')];
   const bound = [agentsListen.host, apiListen.host].filter((host) => host !== '0.0.0.0' && host !== '::');
   return [...new Set([...advertised, ...name, ...bound, 'localhost', '127.0.0.1'])];

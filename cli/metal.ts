@@ -40,7 +40,7 @@ export function metalCommand(environment: CliEnvironment): Command {
 function enrollCommand(environment: CliEnvironment): Command {
   return tenantCommand('enroll', 'put a machine into the books')
     .requiredOption('--site <site-id>', 'where it stands')
-    .requiredOption('--mac <address>', 'a hardware address that it boots by; may be repeated', collect, [])
+    .requiredOption('--mac <address>', 'a hardware address that it boots by; may be repeated', collect)
     .option('--pool <pool-id>', 'the pool that it belongs to')
     .option('--node-id <id>', 'default: a new one')
     .option('--uuid <uuid>', 'its product UUID')

@@ -6,7 +6,7 @@ import { printRecord } from './print.ts';
 interface CreateFlags extends ClientFlags {
   tenant: string;
   site: string;
-  prewarm: string[];
+  prewarm?: string[];
   ramdisk?: string;
   ramdiskAarch64?: string;
 }
@@ -15,7 +15,7 @@ interface CreateFlags extends ClientFlags {
 export function poolsCommand(environment: CliEnvironment): Command {
   const create = tenantCommand('create', 'a pool, and what is held ready for it')
     .requiredOption('--site <site-id>', 'where its machines stand')
-    .option('--prewarm <ref>', 'an image to hold in the site cache; may be repeated', collect, [])
+    .option('--prewarm <ref>', 'an image to hold in the site cache; may be repeated', collect)
     .option('--ramdisk <ref>', 'the ramdisk that its x86_64 machines boot')
     .option('--ramdisk-aarch64 <ref>', 'the ramdisk that its aarch64 machines boot')
     .action(async (flags: CreateFlags) => {
@@ -27,7 +27,7 @@ export function poolsCommand(environment: CliEnvironment): Command {
   return new Command('pools').description('machines of one kind at one site').addCommand(create);
 }
 
-function createInput({ tenant, site, prewarm, ramdisk, ramdiskAarch64 }: CreateFlags) {
+function createInput({ tenant, site, prewarm = [], ramdisk, ramdiskAarch64 }: CreateFlags) {
   const refs = {
     ...(ramdisk !== undefined && { x86_64: ramdisk }),
     ...(ramdiskAarch64 !== undefined && { aarch64: ramdiskAarch64 }),

@@ -52,8 +52,8 @@ export function integer(value: string): number {
   return Number(value);
 }
 
-/** Collects an option that may be given several times. */
-export function collect(value: string, before: readonly string[]): string[] {
+/** Collects an option that may be given several times; without a default, so that a required one must be given. */
+export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 

@@ -21,7 +21,6 @@ function createCommand(): Command {
       '--grant <grant>',
       'what it may do, e.g. compute:images:publish@compute-tenant:root or compute:*@compute-fleet:*; may be repeated',
       collect,
-      [],
     )
     .addOption(validOption('720h'))
     .action((flags: { directory: string; name: string; grant: string[]; valid: number }) =>

@@ -97,6 +97,13 @@ test('tokens are shown once, listed without their secret, and revoked', async ()
   await expect(central('token', 'revoke', tokenId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
+test('a token without a grant would be good for nothing: there is none', async () => {
+  await expect(central('token', 'create', '--name', 'me')).rejects.toMatchObject({
+    code: 'commander.missingMandatoryOptionValue',
+  });
+  expect(JSON.parse(await central('token', 'list'))).toEqual([]);
+});
+
 test('a join token is for a site in the books only', async () => {
   const { siteId } = JSON.parse(await central('site', 'create', '--name', 'lab')) as { siteId: string };
   const joinToken = ['join-token', 'create', '--role', 'site', '--node-id'];
