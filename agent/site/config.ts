@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { isIPv4 } from 'node:net';
 import { parse, TomlError } from 'smol-toml';
 import { systemCode } from '#base/errors.ts';
-import { durationMs } from '#contract/durations.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
+import { checkConfig } from './configChecks.ts';
 import { SiteConfig } from './configSchema.ts';
 
 export type { SiteConfig };
@@ -19,9 +18,7 @@ export async function readConfig(file: string): Promise<SiteConfig> {
 
 export function parseConfig(toml: string): SiteConfig {
   const config = validate(SiteConfig, parseToml(toml), 'INVALID_CONFIG');
-  checkNetwork(config.provisioning);
-  checkPort('machine.listen', config.machine.listen);
-  checkPort('admin.listen', config.admin.listen);
+  checkConfig(config);
   return freeze(config);
 }
 
@@ -59,38 +56,6 @@ function parseToml(text: string): unknown {
       error,
     );
   }
-}
-
-/** What a schema cannot say: addresses lie in the network, the pool is in order, the site is not in its own pool. */
-function checkNetwork(network: SiteConfig['provisioning']): void {
-  const [own, first, last] = (['address', 'poolStart', 'poolEnd'] as const).map((name) =>
-    addressNumber(`provisioning.${name}`, network[name]),
-  ) as [number, number, number];
-  const hosts = 2 ** (32 - network.prefixLength);
-  const subnet = (address: number) => Math.floor(address / hosts);
-  if (subnet(first) !== subnet(own))
-    refuse('provisioning.poolStart', `must be in the network of ${network.address}/${network.prefixLength}`);
-  if (subnet(last) !== subnet(own))
-    refuse('provisioning.poolEnd', `must be in the network of ${network.address}/${network.prefixLength}`);
-  if (last < first) refuse('provisioning.poolEnd', 'must not be below provisioning.poolStart');
-  if (own >= first && own <= last)
-    refuse('provisioning.poolStart', `the pool must not hold the site's own address ${network.address}`);
-  if (durationMs(network.leaseTime) < 60_000) refuse('provisioning.leaseTime', 'must be 1m or longer');
-}
-
-function checkPort(path: string, listen: string | undefined): void {
-  if (listen === undefined) return;
-  const port = Number(listen.slice(listen.lastIndexOf(':') + 1));
-  if (port < 1 || port > 65_535) refuse(path, 'the port must be 1 to 65535');
-}
-
-function addressNumber(path: string, text: string): number {
-  if (!isIPv4(text)) refuse(path, 'must be an IPv4 address');
-  return text.split('.').reduce((number, byte) => number * 256 + Number(byte), 0);
-}
-
-function refuse(path: string, expected: string): never {
-  throw new RailheadError('INVALID_CONFIG', `${path}: ${expected}`, { path, expected });
 }
 
 function freeze<Value>(value: Value): Value {

@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import { type BootServer, type BootServerOptions, startBootServer } from '#bootserver/bootServer.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { durationMs } from '#contract/durations.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { hasCode, RailheadError } from '#contract/errors.ts';
 import { bootTurns } from './bootTurns.ts';
 import type { SiteConfig } from './config.ts';
 import { listenFds } from './listenFds.ts';
@@ -31,12 +31,18 @@ export async function openBoot(
   try {
     return await startBootServer(bootOptions(config, environment, parts));
   } catch (error) {
+    if (hasCode(error, 'INVALID_CONFIG')) throw withField(error);
     const reason = systemCode(error);
-    if (reason === undefined) throw error;
+    if (reason === undefined || error instanceof RailheadError) throw error;
     const { interface: name, address } = config.provisioning;
     const message = `the boot server cannot have its sockets on ${name}, ${address} (${reason}): check the interface, its address, and what else listens there`;
     throw new RailheadError('INVALID_CONFIG', message, { path: 'provisioning.interface', reason }, error);
   }
+}
+
+/** The boot server knows its own options, not where in the configuration they stand. */
+function withField({ code, message, details, cause }: RailheadError): RailheadError {
+  return new RailheadError(code, message, { ...details, path: `boot.${details.path}` }, cause);
 }
 
 function bootOptions(

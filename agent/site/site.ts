@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { type Log, openLog } from '#base/log.ts';
@@ -16,6 +15,7 @@ import { createPresence } from './machines/presence.ts';
 import { openBoot } from './openBoot.ts';
 import { createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
+import { readSourceCa } from './sourceCa.ts';
 import { startPruning } from './store/pruning.ts';
 import { openState } from './store/state.ts';
 import { createWake } from './wake.ts';
@@ -90,7 +90,7 @@ async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> 
     sourceCaFile,
     parallelPulls,
   } = config.cache;
-  const sourceCa = sourceCaFile === undefined ? {} : { sourceCa: await readFile(sourceCaFile, 'utf8') };
+  const sourceCa = sourceCaFile === undefined ? {} : { sourceCa: await readSourceCa(sourceCaFile) };
   return openCache({ directory, quotaBytes: sizeBytes(quota), parallelPulls, ...sourceCa, log });
 }
 

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
@@ -31,9 +33,9 @@ export interface SiteState {
   close(): void;
 }
 
-/** @throws RailheadError CONFLICT when another agent has the directory open */
+/** @throws RailheadError CONFLICT when another agent has the directory open, INVALID_CONFIG when it cannot be made */
 export async function openState(stateDirectory: string, now: () => number = Date.now): Promise<SiteState> {
-  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  await makeDirectory(stateDirectory);
   const lock = lockState(stateDirectory);
   const database = openSqlite(path.join(stateDirectory, 'state.db'), migrations);
   // What is forgotten may have been a secret: its bytes go too, not just the way to them.
@@ -55,6 +57,14 @@ export async function openState(stateDirectory: string, now: () => number = Date
       lock.close();
     },
   };
+}
+
+async function makeDirectory(stateDirectory: string): Promise<void> {
+  await mkdir(stateDirectory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    const reason = systemCode(error) ?? 'unknown';
+    const message = `stateDirectory: ${stateDirectory} cannot be made (${reason})`;
+    throw new RailheadError('INVALID_CONFIG', message, { path: 'stateDirectory', reason }, error);
+  });
 }
 
 /** The boot server writes this table; before its first start there is none, and so no lease. */

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSite } from '#agent/site/site.ts';
-import { setUpBench } from './bench/bench.ts';
+import { openState } from '#agent/site/store/state.ts';
+import { type Bench, setUpBench } from './bench/bench.ts';
 
 async function occupy(port: number): Promise<void> {
   const server = createServer();
@@ -35,6 +36,25 @@ test('an interface that is not there is named', async () => {
   await expect(startSite({ ...bench.config, provisioning }, {})).rejects.toMatchObject({
     code: 'INVALID_CONFIG',
     details: { path: 'provisioning.interface' },
+  });
+});
+
+test.each([
+  ['boot.ipxeDirectory', () => ({ boot: { ipxeDirectory: '/nowhere' } })],
+  ['cache.sourceCaFile', () => ({ cache: { sourceCaFile: '/nowhere.pem' } })],
+  ['cache.sourceCaFile', (bench: Bench) => ({ cache: { sourceCaFile: bench.configFile } })],
+])('a file or folder that is not there, or is none, is named: %s', async (path, change) => {
+  const bench = await setUpBench();
+  const { boot = {}, cache = {} } = change(bench) as { boot?: object; cache?: object };
+  const { config } = bench;
+  const changed = { ...config, boot: { ...config.boot, ...boot }, cache: { ...config.cache, ...cache } };
+  await expect(startSite(changed, {})).rejects.toMatchObject({ code: 'INVALID_CONFIG', details: { path } });
+});
+
+test('a state directory that cannot be made is named', async () => {
+  await expect(openState('/proc/nowhere')).rejects.toMatchObject({
+    code: 'INVALID_CONFIG',
+    details: { path: 'stateDirectory' },
   });
 });
 

@@ -9,7 +9,7 @@ const refused = (promise: Promise<unknown>) =>
     (error) => error,
   );
 
-/** A machine that has joined and taken a deploy, whose user data is a secret. */
+/** A machine that has joined and taken a deploy. */
 async function deployingMachine() {
   const bench = await prepared(await setUpBench());
   const machine = await newMachine(bench);
@@ -20,8 +20,7 @@ async function deployingMachine() {
 }
 
 function deploy({ centre }: Bench): Promise<string> {
-  const userData = { kind: 'cloud-init', document: 'join-token: secret' } as const;
-  return centre.order('deploy.image', nodeId, { ...deployInput, userData });
+  return centre.order('deploy.image', nodeId, deployInput);
 }
 
 const alarms = ({ centre }: Bench) => centre.events.filter((event) => event.type === 'machine.alarm');
