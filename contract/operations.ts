@@ -18,9 +18,12 @@ export const DeployImage = Type.Object(
     /** Where to stream from when the site's cache does not know the digest. */
     sources: Type.Array(Type.String()),
     disk: Type.Optional(DiskHints),
-    /** The rendered first-boot document, installed into the OS. Sealed to the machine (JWE) once issue-level sealing is on. */
+    /**
+     * The rendered first-boot document, installed into the OS. `sealed` is a compact JWE (`typ` `railhead-user-data`) to the sealing key
+     * of the join that the operation is addressed to: it holds secrets, and the site that relays it cannot read it.
+     */
     userData: Type.Optional(
-      Type.Object({ kind: Type.Enum(['cloud-init', 'ignition', 'talos']), document: Type.String() }, closed),
+      Type.Object({ kind: Type.Enum(['cloud-init', 'ignition', 'talos']), sealed: Type.String() }, closed),
     ),
   },
   closed,

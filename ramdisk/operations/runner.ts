@@ -126,14 +126,15 @@ async function accept(
 
 function contextOf(
   operation: VerifiedOperation,
-  { session, trust, say }: RunnerParts,
+  { session, trust, keys, say }: RunnerParts,
   progress: StepContext['progress'],
   signal: AbortSignal,
 ): StepContext {
   const { nodeId, imagesUrl } = session.joined;
   const { operationId, expiresAt } = operation;
   const deadline = steadyClock.now() + (expiresAt - Date.now()) - timeToTellMs;
-  return { operationId, nodeId, imagesUrl, ca: trust.ca, deadline, progress, say, signal };
+  const { sealing } = keys;
+  return { operationId, nodeId, sealing, imagesUrl, ca: trust.ca, deadline, progress, say, signal };
 }
 
 function cancellation(operationId: string): RailheadError {

@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
+import { openText } from '#base/jwe.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import { withMounted } from './mounted.ts';
@@ -42,14 +44,21 @@ export function seedPlace<Where extends Pick<ProbedVolume, 'isEsp' | 'fileSystem
   return esp === undefined ? undefined : { partition: esp, folder: 'railhead' };
 }
 
-/** @throws RailheadError UNSUPPORTED for a kind of document that is not installed yet; to be asked before the disk is touched */
-export function checkUserData(userData: UserData | undefined): void {
-  if (userData === undefined || userData.kind === 'cloud-init') return;
-  throw new RailheadError(
-    'UNSUPPORTED',
-    `user data of kind ${userData.kind} cannot be installed yet: use cloud-init`,
-    { path: 'userData.kind' },
-  );
+/**
+ * The first-boot document that was sealed to this machine; to be opened before the disk is touched.
+ * @throws RailheadError UNSUPPORTED for a kind that is not installed yet, INVALID_STATE (`reason` sealed) when it was sealed to another key
+ */
+export async function openUserData({ kind, sealed }: UserData, sealing: KeyObject): Promise<string> {
+  if (kind !== 'cloud-init')
+    throw new RailheadError(
+      'UNSUPPORTED',
+      `user data of kind ${kind} cannot be installed yet: use cloud-init`,
+      { path: 'userData.kind' },
+    );
+  return await openText('railhead-user-data', sealed, sealing).catch((cause: unknown) => {
+    const message = 'the user data is not sealed to the key of this boot: deploy again';
+    throw new RailheadError('INVALID_STATE', message, { path: 'userData', reason: 'sealed' }, cause);
+  });
 }
 
 /** The files `user-data` and `meta-data`. `instanceId` is new with each deploy: cloud-init runs a first boot when it changes. */

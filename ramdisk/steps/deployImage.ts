@@ -8,7 +8,7 @@ import { settledDisks } from '../disks/settled.ts';
 import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
 import { listPartitions } from '../seed/partitions.ts';
-import { checkUserData, type Seed, seedOf } from '../seed/userData.ts';
+import { openUserData, type Seed, seedOf } from '../seed/userData.ts';
 import { type Artifact, openArtifact, type Place } from '../stream/source.ts';
 import { type Written, writeImage } from '../stream/writeImage.ts';
 import type { Step, StepContext, StepOutcome } from './index.ts';
@@ -31,9 +31,10 @@ export async function deployTo(
 ): Promise<StepOutcome> {
   const begun = performance.now();
   checkSupported(input);
+  const seed = await seedFor(input, context);
   const least = input.compression === 'none' ? input.sizeBytes : undefined;
   chooseDisk(await settledDisks(disksNow, { signal: context.signal }), input.disk, least);
-  const { disk, written, from } = await writeWithRetry(disksNow, input, context);
+  const { disk, written, from } = await writeWithRetry(disksNow, input, context, seed);
   context.progress('installing', written.artifactBytes, written.artifactBytes);
   const boot = await prepareBoot(disk);
   const result: DeployResult = {
@@ -55,7 +56,6 @@ function checkSupported(input: DeployImage): void {
       `an image of format ${input.format} cannot be written to a disk yet: convert it to raw, compressed with zstd`,
       { path: 'format' },
     );
-  checkUserData(input.userData);
 }
 
 interface Deployed {
@@ -68,11 +68,12 @@ async function writeWithRetry(
   disksNow: () => Promise<Disk[]>,
   input: DeployImage,
   context: StepContext,
+  seed: Seed | undefined,
 ): Promise<Deployed> {
   for (let tried = 1; ; tried++) {
     const artifact = artifactOf(input, context);
     try {
-      return await writeOnce(artifact, disksNow, input, context);
+      return await writeOnce(artifact, disksNow, input, context, seed);
     } catch (error) {
       // A site whose own pull brought wrong bytes has sent none: it is not asked again.
       const arrived = artifact.state.receivedBytes > 0;
@@ -108,9 +109,9 @@ async function writeOnce(
   artifact: Artifact,
   disksNow: () => Promise<Disk[]>,
   input: DeployImage,
-  context: StepContext,
+  { progress, signal, say }: StepContext,
+  seed: Seed | undefined,
 ): Promise<Deployed> {
-  const { progress, signal, say } = context;
   let opened: { disk: Disk; target: Target } | undefined;
   const openDisk = async (neededBytes: number): Promise<Target> => {
     const disk = chooseDisk(await disksNow(), input.disk, neededBytes);
@@ -123,7 +124,7 @@ async function writeOnce(
       image: input,
       artifact,
       openDisk,
-      seed: seedFor(input, context),
+      seed,
       progress,
       signal,
     });
@@ -138,8 +139,12 @@ function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] 
   return [site, ...sources.map((url): Place => ({ kind: 'origin', url }))];
 }
 
-function seedFor({ userData }: DeployImage, { nodeId, operationId }: StepContext): Seed | undefined {
-  return userData && seedOf(userData.document, `${nodeId}-${operationId}`);
+async function seedFor(
+  { userData }: DeployImage,
+  { nodeId, operationId, sealing }: StepContext,
+): Promise<Seed | undefined> {
+  if (userData === undefined) return undefined;
+  return seedOf(await openUserData(userData, sealing), `${nodeId}-${operationId}`);
 }
 
 /** The written disk's boot entry; the machine boots it without one too, by the firmware's own order. */

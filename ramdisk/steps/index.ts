@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { OperationInput } from '#contract/operations.ts';
 import type { Say } from '../console.ts';
 import type { ReportProgress } from '../operations/progress.ts';
@@ -9,6 +10,8 @@ import { deployImage } from './deployImage.ts';
 export interface StepContext {
   operationId: string;
   nodeId: string;
+  /** The private key of this boot that secrets are sealed to. */
+  sealing: KeyObject;
   /** Base URL of the site's cache: `<imagesUrl>/sha256/<digest>`. */
   imagesUrl: string;
   /** PEM of the CA that sources inside the operator's network may be certified by. */

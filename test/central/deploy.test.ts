@@ -45,8 +45,10 @@ test('the sample profile runs from user data to the joined OS', async () => {
     compression: 'zstd',
     sources: ['https://images.example.com/demo-os.raw.zst'],
     disk: { serial: 'disk-1' },
-    userData: { kind: 'cloud-init', document: expect.stringMatching(/^node: node-1\ntoken: rhj_/) },
+    userData: { kind: 'cloud-init', sealed: expect.stringMatching(/^eyJ/) },
   });
+  expect(stage.machines.get('node-1')?.document).toMatch(/^node: node-1\ntoken: rhj_/);
+  expect(JSON.stringify(stage.site.taken)).not.toContain('rhj_');
   expect(events.map(({ type }) => type)).toEqual(
     expect.arrayContaining(['workflow.created', 'agent.joined', 'operation.progress', 'workflow.succeeded']),
   );

@@ -1,11 +1,12 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, webcrypto } from 'node:crypto';
 import { CompactEncrypt } from 'jose';
 import { Agent, request } from 'undici';
+import { openText } from '#base/jwe.ts';
 import { publicKeyFromJwk, signDocument, verifyDocument } from '#base/jws.ts';
 import { certificateAlgorithm, x509 } from '#base/x509.ts';
 import type { AgentPollAnswer, AgentReport, SiteEvent } from '#contract/agentWire.ts';
 import type { JoinResponse, OkpJwk, RamdiskJoin, WellKnown } from '#contract/join.ts';
-import type { Operation, OperationResult } from '#contract/operations.ts';
+import type { DeployImage, Operation, OperationResult } from '#contract/operations.ts';
 
 /** A client of the agents' listener, with or without an identity. */
 export interface AgentClient {
@@ -97,6 +98,8 @@ export interface FakeRamdisk {
   bootId: string;
   joinEvent(overrides?: Partial<RamdiskJoin>): Promise<SiteEvent>;
   sign(result: OperationResult): Promise<OperationResult>;
+  /** The user data that was sealed to it; empty when there is none. */
+  unseal(userData: DeployImage['userData']): Promise<string>;
 }
 
 export function bootRamdisk(nodeId: string, mac: string): FakeRamdisk {
@@ -134,6 +137,8 @@ export function bootRamdisk(nodeId: string, mac: string): FakeRamdisk {
       ...result,
       jws: await signDocument('railhead-result', result, signing.privateKey),
     }),
+    unseal: async (userData) =>
+      userData === undefined ? '' : openText('railhead-user-data', userData.sealed, sealing.privateKey),
   };
 }
 

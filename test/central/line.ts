@@ -78,6 +78,8 @@ export async function joinLine(line: Line) {
 export interface FakeMachine {
   ramdisk?: FakeRamdisk;
   deployed?: DeployImage;
+  /** The user data of it, as its ramdisk opened it. */
+  document?: string;
 }
 
 /** What a site and its machines do when all goes well. `before` may take an operation over by answering true. */
@@ -104,6 +106,7 @@ export async function bootMachine(nodeId: string, site: FakeSite, machine: FakeM
 
 async function writeImage(operation: Operation, site: FakeSite, machine: FakeMachine): Promise<void> {
   machine.deployed = operation.input as DeployImage;
+  machine.document = (await machine.ramdisk?.unseal(machine.deployed.userData)) ?? '';
   const at = new Date().toISOString();
   const progress = {
     operationId: operation.operationId,
@@ -137,7 +140,7 @@ async function startOs(
   machine: FakeMachine,
 ): Promise<void> {
   await site.report({ results: [await signedSuccess(operation, machine, {})] });
-  const token = /token: (\S+)/.exec(machine.deployed?.userData?.document ?? '')?.[1] ?? '';
+  const token = /token: (\S+)/.exec(machine.document ?? '')?.[1] ?? '';
   const os = agentClient(agentsUrl, site.wellKnown.servingCa);
   const { status, body } = await os.post('/v1/rejoin', { token, nodeId: operation.nodeId });
   await os.close();

@@ -128,7 +128,7 @@ test('a revoked signer stops the deploy before any deploy.image is sent', async 
 test("an OS with bcd joins by its own key and the workflow's token, and gets a node's certificate", async () => {
   stage = await setStage(
     instead('boot.kexec', async ({ nodeId }) => {
-      const document = stage.machines.get(nodeId)?.deployed?.userData?.document ?? '';
+      const document = stage.machines.get(nodeId)?.document ?? '';
       const token = /token: (\S+)/.exec(document)?.[1] ?? '';
       const { certificate } = await joinAs(stage.line.agentsUrl, 'node', nodeId, token);
       expect(new X509Certificate(certificate).subjectAltName).toBe(`URI:urn:railhead:node:${nodeId}`);
@@ -143,7 +143,9 @@ test('a failed workflow leaves no join token that still opens', async () => {
   let token = '';
   stage = await setStage(
     instead('deploy.image', async (operation, at) => {
-      token = /token: (\S+)/.exec((operation.input as DeployImage).userData?.document ?? '')?.[1] ?? '';
+      const { userData } = operation.input as DeployImage;
+      const document = await stage.machines.get(operation.nodeId)?.ramdisk?.unseal(userData);
+      token = /token: (\S+)/.exec(document ?? '')?.[1] ?? '';
       await at.report(failedWith(operation, 'INVALID_STATE', 'enough'));
     }),
   );

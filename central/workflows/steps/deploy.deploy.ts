@@ -1,3 +1,5 @@
+import { sealText } from '#base/jwe.ts';
+import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import type { DiskHints, StepInput } from '#contract/steps.ts';
@@ -19,7 +21,7 @@ import type { StepResult, StepRun } from '../stepRun.ts';
 export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): Promise<StepResult> {
   const image = await deployableImage(run, input.image);
   const joinId = await addressee(run);
-  const result = await relay(run, 'deploy.image', () => deployImage(run, image, input), joinId);
+  const result = await relay(run, 'deploy.image', () => deployImage(run, image, input, joinId), joinId);
   if (result.digest !== image.sha256)
     throw new RailheadError(
       'DRIVER_ERROR',
@@ -52,11 +54,12 @@ async function deployImage(
   run: StepRun,
   image: Row<'images'>,
   input: StepInput<'deploy.deploy'>,
+  joinId: string,
 ): Promise<DeployImage> {
   await verifyImageForUse(run.central.store, image);
   const { image: overrides } = run.profile;
   const disk = parseJson<DiskHints>(run.workflow.disk) ?? input.disk;
-  const userData = await renderedUserData(run);
+  const userData = await userDataFor(run, joinId);
   return {
     ref: image.ref,
     digest: image.sha256,
@@ -69,10 +72,31 @@ async function deployImage(
   };
 }
 
-/** What this workflow's `userdata.render` kept; undefined for a profile without user data. */
-async function renderedUserData(run: StepRun): Promise<DeployImage['userData']> {
-  const { central, workflow, profile } = run;
+/** The profile's user data, readable only by the ramdisk of that join; undefined for a profile without. */
+async function userDataFor(run: StepRun, joinId: string): Promise<DeployImage['userData']> {
+  const { central, profile } = run;
   if (profile.userData === undefined) return undefined;
+  const document = await renderedUserData(run);
+  const join = await central.store
+    .selectFrom('node_joins')
+    .select('sealing_key')
+    .where('join_id', '=', joinId)
+    .executeTakeFirstOrThrow();
+  return { kind: profile.userData.kind, sealed: await sealFor(join.sealing_key, document) };
+}
+
+/** @throws RailheadError INVALID_STATE when the key that the ramdisk joined with is none to seal to */
+async function sealFor(sealingKey: string | null, document: string): Promise<string> {
+  try {
+    return await sealText('railhead-user-data', document, publicKeyFromJwk(JSON.parse(sealingKey ?? '{}')));
+  } catch (cause) {
+    const message = "user data cannot be sealed to the ramdisk's key, which is no X25519 key";
+    throw new RailheadError('INVALID_STATE', message, { reason: 'sealing-key' }, cause);
+  }
+}
+
+/** The document that this workflow's `userdata.render` kept. */
+async function renderedUserData({ central, workflow }: StepRun): Promise<string> {
   const steps = await stepsOf(central.store, workflow.workflow_id);
   const rendered = steps.findLast(
     (step) => step.state === 'succeeded' && (JSON.parse(step.step) as PlannedStep).use === 'userdata.render',
@@ -87,5 +111,5 @@ async function renderedUserData(run: StepRun): Promise<DeployImage['userData']> 
     .select('sealed')
     .where('ref', '=', userDataRef)
     .executeTakeFirstOrThrow();
-  return { kind: profile.userData.kind, document: central.sealer.open(secret.sealed) };
+  return central.sealer.open(secret.sealed);
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { join } from '#agent/join/join.ts';
+import { openText } from '#base/jwe.ts';
 import { openKeys } from '#central/join/keys.ts';
 import { centralPins } from '#central/join/pins.ts';
 import type { DeployImage, Operation } from '#contract/operations.ts';
@@ -109,7 +110,8 @@ test('the real centre deploys a machine through the real site agent', { timeout:
   expect(kexec.action).toBe('boot.kexec');
   expect(fake.boot.BootSourceOverrideTarget).toBe('Hdd');
   await machine.report(session, { operationId: kexec.operationId, outcome: 'succeeded', result: {} });
-  await rejoin(centre, /token: (\S+)/.exec(userData?.document ?? '')?.[1] ?? '');
+  const document = await openText('railhead-user-data', userData?.sealed ?? '', machine.keys.sealing);
+  await rejoin(centre, /token: (\S+)/.exec(document)?.[1] ?? '');
 
   const end = await workflowUntil(centre, data.workflowId, (view) => view.state !== 'running');
   expect(end).toMatchObject({ state: 'succeeded' });

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { sealText } from '#base/jwe.ts';
 import { withMounted } from '#ramdisk/seed/mounted.ts';
 import { type Partition, readProbe } from '#ramdisk/seed/partitions.ts';
-import { checkUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
+import { openUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
 import { fileDisk, loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
 
 const MiB = 1024 * 1024;
@@ -44,10 +46,26 @@ test('an image whose partitions are no place for it is refused when they are kno
   await disk.remove();
 });
 
-test('only cloud-init documents are installed', () => {
-  expect(() => checkUserData({ kind: 'cloud-init', document: '' })).not.toThrow();
-  expect(() => checkUserData(undefined)).not.toThrow();
-  expect(() => checkUserData({ kind: 'talos', document: '' })).toThrow('use cloud-init');
+const sealing = generateKeyPairSync('x25519');
+const sealTo = (key = sealing.publicKey, typ = 'railhead-user-data') => sealText(typ, '#cloud-config', key);
+
+test('user data is opened with the key that it was sealed to', async () => {
+  const userData = { kind: 'cloud-init' as const, sealed: await sealTo() };
+  expect(await openUserData(userData, sealing.privateKey)).toBe('#cloud-config');
+});
+
+test.each([
+  ['to another key', () => sealTo(generateKeyPairSync('x25519').publicKey)],
+  ['as something else', () => sealTo(sealing.publicKey, 'railhead-other')],
+  ['not at all', async () => '#cloud-config'],
+])('user data that is sealed %s is refused', async (_, seal) => {
+  const opening = openUserData({ kind: 'cloud-init', sealed: await seal() }, sealing.privateKey);
+  await expect(opening).rejects.toMatchObject({ code: 'INVALID_STATE', details: { reason: 'sealed' } });
+});
+
+test('only cloud-init documents are installed', async () => {
+  const opening = openUserData({ kind: 'talos', sealed: await sealTo() }, sealing.privateKey);
+  await expect(opening).rejects.toThrow('use cloud-init');
 });
 
 test('what blkid prints is read', () => {

@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { compress } from 'zstd-napi';
 import { run } from '#base/command.ts';
+import { sealText } from '#base/jwe.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import type { Disk } from '#ramdisk/disks/disk.ts';
@@ -12,6 +13,7 @@ import type { StepContext } from '#ramdisk/steps/index.ts';
 import { fileDisk, kernelReadsGpt, loopDisk, mayUseLoopDevices, type TestDisk } from '../fakes/loopDisk.ts';
 import { httpSource, serving } from '../fakes/source.ts';
 
+const sealing = generateKeyPairSync('x25519');
 const MiB = 1024 * 1024;
 const open: Closable[] = [];
 afterEach(() => closeAll(open.splice(0)));
@@ -55,6 +57,7 @@ function contextFor(imagesUrl: string) {
   const context: StepContext = {
     operationId: 'op_1',
     nodeId: 'node_1',
+    sealing: sealing.privateKey,
     imagesUrl,
     ca: '',
     deadline: Date.now() + 10_000,
@@ -166,7 +169,7 @@ test.runIf(mayUseLoopDevices)('the disk is looked at again right before it is op
 test.each([
   [{ format: 'qcow2' as const }, 'format'],
   [{ format: 'iso' as const }, 'format'],
-  [{ userData: { kind: 'ignition' as const, document: '{}' } }, 'userData.kind'],
+  [{ userData: { kind: 'ignition' as const, sealed: '' } }, 'userData.kind'],
 ])('%j is not supported yet and refused first', async (change, field) => {
   const { context } = contextFor('http://127.0.0.1:9/images');
   const deploying = deployTo(
@@ -217,7 +220,10 @@ test.runIf(mayUseLoopDevices && knowsFat && bootable.hasPartitions)(
   },
 );
 
-const userData = { kind: 'cloud-init' as const, document: '#cloud-config\n' };
+const userData = {
+  kind: 'cloud-init' as const,
+  sealed: await sealText('railhead-user-data', '#cloud-config\n', sealing.publicKey),
+};
 const noPlace = { code: 'UNSUPPORTED', details: { reason: 'no-seed-partition' } };
 
 test.runIf(mayUseLoopDevices)(
@@ -251,3 +257,12 @@ test.runIf(mayUseLoopDevices)(
       expect(edge.equals(Buffer.alloc(MiB))).toBe(true);
   },
 );
+
+test('user data that was sealed to another boot is refused before anything is looked at', async () => {
+  const { publicKey } = generateKeyPairSync('x25519');
+  const sealed = await sealText('railhead-user-data', '#cloud-config\n', publicKey);
+  const { context } = contextFor('http://127.0.0.1:9/images');
+  const other = { ...input, userData: { kind: 'cloud-init' as const, sealed } };
+  const deploying = deployTo(() => expect.unreachable('no disk is looked at'), other, context);
+  await expect(deploying).rejects.toMatchObject({ code: 'INVALID_STATE', details: { reason: 'sealed' } });
+});
