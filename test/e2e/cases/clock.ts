@@ -17,6 +17,8 @@ export const clockOff: EndToEndCase = {
   run: (report, options) =>
     withLine(report, options, { machines }, async (line) => {
       await deployWithClock(report, line, 'm1', /the clock is \d{9} s behind the site/, options);
+      // The checks of both have the same names: those of the second must not hide the first's.
+      if (!report.ok) return;
       await deployWithClock(report, line, 'm2', /the clock is 7[12]\d\d s ahead of the site/, options);
     }),
 };
