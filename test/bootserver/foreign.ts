@@ -3,19 +3,25 @@ import path from 'node:path';
 import { download, unpack } from '#base/debian.ts';
 
 const foreign = path.resolve('.cache/foreign');
+/** Debian 13 has everything below usr, Debian 12 does not. */
+const programFolders = ['usr/bin', 'bin', 'usr/sbin', 'sbin'];
 
 /** The path of a program of a Debian package that is unpacked, not installed, so that no service starts on the host. */
 export async function foreignProgram(packageName: string, program: string): Promise<string> {
   const folder = path.join(foreign, packageName);
-  const file = path.join(folder, program);
-  if (await exists(file)) return file;
+  if (!(await exists(folder))) await unpackInto(folder, packageName);
+  for (const candidate of programFolders.map((place) => path.join(folder, place, program)))
+    if (await exists(candidate)) return candidate;
+  throw new Error(`${packageName} has no program ${program}`);
+}
+
+async function unpackInto(folder: string, packageName: string): Promise<void> {
   const [found] = await download({ cacheDirectory: '.cache/debian', suite: 'host', packages: [packageName] });
   if (found === undefined) throw new Error(`no package ${packageName}`);
   await mkdir(foreign, { recursive: true });
   const partial = await mkdtemp(`${path.resolve('.cache/debian')}/unpack-`);
   await unpack(found.file, partial);
   await rename(partial, folder);
-  return file;
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -17,7 +17,8 @@ import { useWire } from '../twoNamespaces.ts';
 import { network } from './bench.ts';
 
 // Fetched before this process moves to a network without a way out.
-const dhclient = await foreignProgram('isc-dhcp-client', 'sbin/dhclient');
+const dhclient = await foreignProgram('isc-dhcp-client', 'dhclient');
+const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
 const leases = new LeaseTable(new Database(':memory:'));
 const timeline: string[] = [];
@@ -50,7 +51,7 @@ async function udhcpc(...args: string[]): Promise<Record<string, string>> {
   await chmod(script, 0o755);
   const output = await runIn(
     wire.clientNamespace,
-    ['busybox', 'udhcpc', '-i', 'client0', '-n', '-q', '-f', '-t', '3', '-T', '1', '-s', script, ...args],
+    [busybox, 'udhcpc', '-i', 'client0', '-n', '-q', '-f', '-t', '3', '-T', '1', '-s', script, ...args],
     { timeoutMs: 15_000 },
   );
   return Object.fromEntries(output.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2)));

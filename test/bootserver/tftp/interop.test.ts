@@ -13,8 +13,9 @@ import { useWire } from '../twoNamespaces.ts';
 import { content } from './samples.ts';
 
 // Fetched before this process moves to a network without a way out.
-const atftp = await foreignProgram('atftp', 'usr/bin/atftp');
-const tftpHpa = await foreignProgram('tftp-hpa', 'usr/bin/tftp');
+const atftp = await foreignProgram('atftp', 'atftp');
+const tftpHpa = await foreignProgram('tftp-hpa', 'tftp');
+const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
 const files = new Map([
   ['small', content(50_000)],
@@ -46,7 +47,7 @@ afterAll(async () => {
 const host = wire.server.address;
 const clients: Record<string, (file: string, target: string) => string[]> = {
   curl: (file, target) => ['curl', '--silent', '--show-error', '-o', target, `tftp://${host}/${file}`],
-  busybox: (file, target) => ['busybox', 'tftp', '-g', '-b', '1432', '-r', file, '-l', target, host],
+  busybox: (file, target) => [busybox, 'tftp', '-g', '-b', '1432', '-r', file, '-l', target, host],
   atftp: (file, target) => {
     const options = ['--option', 'blksize 1428', '--option', 'windowsize 8'];
     return [atftp, ...options, '--get', '-r', file, '-l', target, host];
