@@ -27,10 +27,11 @@ export const interrupt: EndToEndCase = {
 
 async function endedInTheMiddle(
   report: Report,
+  what: string,
   signal: AbortSignal,
   signals: NodeJS.Signals[],
 ): Promise<void> {
-  report.phase(`${signals.join(', ')}`);
+  report.phase(what);
   const demo = await startedDemo(signal);
   for (const one of signals) demo.kill(one);
   const [status] = await once(demo, 'exit');
