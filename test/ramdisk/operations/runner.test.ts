@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { steadyClock } from '#base/clock.ts';
 import { publicKeyFromJwk, signDocument, verifyDocument } from '#base/jws.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import { keysOfThisBoot } from '#ramdisk/join/keys.ts';
@@ -211,6 +212,19 @@ test('an agent that was killed before its result was taken reports it and does n
   await site.order({ operationId: 'op_ended' });
   await startAgent(async () => expect.unreachable('it ended before'));
   expect(await site.resultOf('op_ended')).toEqual(result);
+});
+
+test("a step's deadline is counted from its begin, not by a clock that may be set meanwhile", async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2070-01-01T00:00:00Z') });
+  onTestFinished(() => void vi.useRealTimers());
+  let leftMs = 0;
+  await startAgent(async (_, { deadline }) => {
+    leftMs = deadline - steadyClock.now();
+    return { result: {} };
+  });
+  await site.resultOf(await site.order({ expiresAt: new Date(Date.now() + 60_000).toISOString() }));
+  expect(leftMs).toBeGreaterThan(50_000);
+  expect(leftMs).toBeLessThanOrEqual(55_000);
 });
 
 test('the keys stay those of the boot, readable by root alone', async () => {
