@@ -10,7 +10,13 @@ import { buildNak, buildReply, messageType } from './reply.ts';
 /** What to do about one message. `changes` are made, and are on stable storage, before the reply is sent. */
 export type Decision =
   | { kind: 'reply'; reply: DhcpPacket; what: 'OFFER' | 'ACK' | 'NAK'; changes: LeaseChange[] }
-  | { kind: 'silent'; reason: string; changes: LeaseChange[] };
+  | {
+      kind: 'silent';
+      reason: string;
+      changes: LeaseChange[];
+      /** Somebody waits for an address and there is none: the operator has to know. */
+      noAddress?: true;
+    };
 
 export interface DecisionView extends AddressView {
   /** Whether this client was handed our iPXE in its present boot. */
@@ -44,7 +50,7 @@ export function decide(packet: DhcpPacket, client: ClientFacts, view: DecisionVi
 
 function discover(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
   const address = chooseAddress(client, readOption(packet.options, 'requestedAddress'), view);
-  if (address === undefined) return silent('no free address');
+  if (address === undefined) return { ...silent('no free address'), noAddress: true };
   const changes = isBound(client, address, view)
     ? []
     : [{ set: lease(client, address, 'offered', view.now + offerMs) }];
@@ -143,6 +149,6 @@ function lease(client: ClientFacts, address: string, state: Lease['state'], expi
   return { key: client.key, address, state, expiresAt };
 }
 
-function silent(reason: string, changes: LeaseChange[] = []): Decision {
+function silent(reason: string, changes: LeaseChange[] = []): Extract<Decision, { kind: 'silent' }> {
   return { kind: 'silent', reason, changes };
 }

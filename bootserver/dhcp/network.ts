@@ -1,10 +1,16 @@
 import type { Subnet } from './address.ts';
 
+/** First and last address that strangers get. */
+export interface AddressPool {
+  first: string;
+  last: string;
+}
+
 /** What a DHCP server says on one network. */
 export interface DhcpNetwork extends Subnet {
   /** Also the server's identifier, and where boot files and scripts are. */
   address: string;
-  pool?: { first: string; last: string };
+  pool?: AddressPool;
   router?: string;
   dns?: string[];
   leaseSeconds: number;

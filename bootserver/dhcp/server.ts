@@ -5,12 +5,14 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { Boots } from '../boots.ts';
+import { type AddressView, candidates, poolUse, reservedAddress } from './allocation.ts';
 import { type ClientFacts, clientFacts } from './client.ts';
 import { type Decision, decide } from './decide.ts';
 import { replyDestination } from './destination.ts';
 import type { LeaseTable } from './leases.ts';
 import type { DhcpNetwork, Reservations } from './network.ts';
 import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
+import { kernelNeighbours, Probes } from './probes.ts';
 
 export interface DhcpServerOptions {
   interfaceName: string;
@@ -25,43 +27,91 @@ export interface DhcpServerOptions {
   clock: Clock;
 }
 
+/** Addresses that are known to be free before somebody asks, so that no OFFER waits for a probe. */
+const probedAhead = 16;
+/** Half of the time for which a probe counts. */
+const probeAgainMs = 60_000;
+/** That somebody got no address is told at most so often: its clients ask again and again. */
+const warnEveryMs = 60_000;
+
+/** What the edge keeps while it serves. */
+interface Serving extends DhcpServerOptions {
+  socket: Socket;
+  probes: Probes;
+  warnedAt?: number;
+}
+
 /** Answers DHCP on one interface. @throws Error with a system `code` when the socket cannot be had */
 export async function startDhcpServer(options: DhcpServerOptions): Promise<Closable> {
   const socket = createSocket('udp4');
-  socket.on('message', (bytes, from) => serve(bytes, from, socket, options));
+  const neighbours = kernelNeighbours(options.interfaceName);
+  const probes = new Probes({
+    ...neighbours,
+    clock: options.clock,
+    onHost: (address, mac) => foundHost(address, mac, options),
+  });
+  const serving: Serving = { ...options, socket, probes };
+  socket.on('message', (bytes, from) => serve(bytes, from, serving));
   const listening = once(socket, 'listening');
   socket.bind({ fd: options.fd ?? openInterfaceSocket(options.interfaceName, options.port) });
   await listening;
   socket.on('error', (error) => options.log.error({ err: error }, 'DHCP socket failed'));
   socket.setBroadcast(true);
-  return { close: () => closed(socket) };
+  probeAhead(serving);
+  const timer = setInterval(() => probeAhead(serving), probeAgainMs);
+  return {
+    close: async () => {
+      clearInterval(timer);
+      probes.close();
+      neighbours.close();
+      await closed(socket);
+    },
+  };
 }
 
 /** One datagram. Nothing that a client sends gets past here as an exception. */
-function serve(bytes: Buffer, from: RemoteInfo, socket: Socket, options: DhcpServerOptions): void {
-  const { log } = options;
+function serve(bytes: Buffer, from: RemoteInfo, serving: Serving): void {
+  const { log } = serving;
   try {
     const packet = decodePacket(bytes);
     if ('malformed' in packet) log.debug({ from: from.address, ...packet }, 'no DHCP message');
-    else respond(packet, socket, options);
+    else respond(packet, serving);
   } catch (error) {
     log.error({ err: error, from: from.address }, 'a DHCP message could not be answered');
   }
 }
 
-function respond(packet: DhcpPacket, socket: Socket, options: DhcpServerOptions): void {
-  const { boots, leases, network, reservations, clock } = options;
+function respond(packet: DhcpPacket, serving: Serving): void {
+  const { boots, leases } = serving;
   const client = clientFacts(packet);
   if (client.mac !== undefined && packet.options.get(53)?.[0] === 1)
     boots.discovered(client.mac, client.kind);
   const loaderGiven = client.mac !== undefined && boots.hasLoader(client.mac);
-  const decision = decide(packet, client, { network, leases, reservations, now: clock.now(), loaderGiven });
+  const decision = decide(packet, client, { ...addressView(serving), loaderGiven });
   for (const change of decision.changes) leases.apply(change);
-  if (decision.kind === 'reply') send(decision.reply, socket, options);
-  record(packet, client, decision, options);
+  if (decision.kind === 'reply') send(decision.reply, serving);
+  record(packet, client, decision, serving);
+  if (decision.kind === 'reply' && decision.what === 'OFFER' && decision.changes.length > 0) {
+    serving.probes.begin([decision.reply.yiaddr]);
+    probeAhead(serving);
+  }
 }
 
-function send(reply: DhcpPacket, socket: Socket, { log }: DhcpServerOptions): void {
+function addressView({ network, leases, reservations, probes, clock }: Serving): AddressView {
+  return { network, leases, reservations, hosts: probes, now: clock.now() };
+}
+
+function probeAhead(serving: Serving): void {
+  serving.probes.begin(candidates(addressView(serving), probedAhead));
+}
+
+/** The holder of an expired lease may go on using its address: it is not given to others, and that is nobody's fault. */
+function foundHost(address: string, mac: string, { leases, log }: DhcpServerOptions): void {
+  if (leases.macAt(address) === mac) return;
+  log.warn({ address, host: mac }, 'a host that has no lease answers at an address of ours');
+}
+
+function send(reply: DhcpPacket, { socket, log }: Serving): void {
   const { address, port } = replyDestination(reply);
   socket.send(encodePacket(reply), port, address, (error) => {
     if (error) log.warn({ err: error, to: address, mac: hardwareAddress(reply) }, 'DHCP reply not sent');
@@ -69,15 +119,12 @@ function send(reply: DhcpPacket, socket: Socket, { log }: DhcpServerOptions): vo
 }
 
 /** One log line for each message, and one timeline line for each step of a boot; renewals are none. */
-function record(
-  packet: DhcpPacket,
-  client: ClientFacts,
-  decision: Decision,
-  { log, boots }: DhcpServerOptions,
-): void {
+function record(packet: DhcpPacket, client: ClientFacts, decision: Decision, serving: Serving): void {
+  const { log, boots } = serving;
   const who = { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
   if (decision.kind === 'silent') {
     log.debug({ ...who, reason: decision.reason }, 'DHCP: no reply');
+    if (decision.noAddress) warnOfNoAddress(who, client, serving);
     return;
   }
   const { what, reply } = decision;
@@ -87,6 +134,24 @@ function record(
   const boot = file === '' ? '' : `, ${file}`;
   const text = what === 'NAK' ? 'address refused' : `${what} ${address}${boot}`;
   boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`);
+}
+
+function warnOfNoAddress(who: { mac: string; client: string }, client: ClientFacts, serving: Serving): void {
+  const now = serving.clock.now();
+  if (serving.warnedAt !== undefined && now - serving.warnedAt < warnEveryMs) return;
+  serving.warnedAt = now;
+  const view = addressView(serving);
+  const address = reservedAddress(client, view);
+  if (address === undefined)
+    serving.log.warn(
+      { ...who, pool: poolUse(view) },
+      'DHCP: the pool has no address left: enlarge it, or free addresses',
+    );
+  else
+    serving.log.warn(
+      { ...who, address, host: view.hosts.hostAt(address) },
+      'DHCP: another host has the address that is reserved for this machine',
+    );
 }
 
 async function closed(socket: Socket): Promise<void> {

@@ -6,6 +6,7 @@ import type { DhcpNetwork, Reservation } from '#bootserver/dhcp/network.ts';
 import type { OptionName, OptionValue } from '#bootserver/dhcp/options.ts';
 import { readOption } from '#bootserver/dhcp/options.ts';
 import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
+import type { HostView } from '#bootserver/dhcp/probes.ts';
 
 export const network: DhcpNetwork = {
   address: '10.77.0.1',
@@ -25,6 +26,13 @@ export class Bench {
   network: DhcpNetwork = network;
   loaderGiven = false;
   now = 1_000_000;
+  /** Who answers at addresses, and where nobody does, as probes found. */
+  readonly neighbours = new Map<string, string>();
+  readonly silentAddresses = new Set<string>();
+  readonly hosts: HostView = {
+    hostAt: (address) => this.neighbours.get(address),
+    unanswered: () => this.silentAddresses,
+  };
 
   constructor(database = new Database(':memory:')) {
     this.leases = new LeaseTable(database);

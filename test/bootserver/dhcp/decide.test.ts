@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { candidates, poolUse } from '#bootserver/dhcp/allocation.ts';
 import type { DhcpPacket } from '#bootserver/dhcp/packet.ts';
 import { messageType } from '#bootserver/dhcp/reply.ts';
 import { Bench, network, optionOf } from './bench.ts';
@@ -119,6 +120,87 @@ describe('DISCOVER and REQUEST', () => {
     const bench = new Bench();
     bench.network = { ...network, dns: [] };
     expect(rawOption(bench.reply(discover()), 'dnsServers')).toBeUndefined();
+  });
+});
+
+describe('hosts that have an address which nobody gave them', () => {
+  const foreign = '02:00:00:00:00:99';
+  const onePool = { ...network, pool: { first: '10.77.0.100', last: '10.77.0.101' } };
+
+  test('their addresses are not offered', () => {
+    const bench = new Bench();
+    bench.network = onePool;
+    bench.neighbours.set('10.77.0.100', foreign);
+    expect(bench.reply(discover()).yiaddr).toBe('10.77.0.101');
+    expect(bench.ask(discover({}, {}, other))).toMatchObject({ kind: 'silent', noAddress: true });
+  });
+
+  test('one that is found after the OFFER ends in a refusal, and the client gets another address', () => {
+    const bench = new Bench();
+    const { yiaddr } = bench.reply(discover());
+    bench.neighbours.set(yiaddr, foreign);
+    expect(bench.ask(request({ serverId, requestedAddress: yiaddr }))).toMatchObject({ what: 'NAK' });
+    expect(bench.reply(discover()).yiaddr).not.toBe(yiaddr);
+  });
+
+  test('the client itself, up with its former address, is none of them', () => {
+    const bench = new Bench();
+    const address = boundClient(bench);
+    bench.now += 3_600_000;
+    bench.neighbours.set(address, '02:00:00:00:00:01');
+    expect(boundClient(bench)).toBe(address);
+  });
+
+  test('a client keeps a lease that it has, whoever answers there', () => {
+    const bench = new Bench();
+    const address = boundClient(bench);
+    bench.neighbours.set(address, foreign);
+    expect(bench.reply(request({}, {}, { ciaddr: address })).yiaddr).toBe(address);
+  });
+
+  test('a reserved address that another host has is not offered, nor any other', () => {
+    const bench = new Bench();
+    bench.reserved.set('02:00:00:00:00:01', { address: '10.77.0.20' });
+    bench.neighbours.set('10.77.0.20', foreign);
+    expect(bench.ask(discover())).toMatchObject({ kind: 'silent', noAddress: true });
+  });
+
+  test('an address at which nobody answered comes before those that nobody looked at', () => {
+    const bench = new Bench();
+    const first = bench.reply(discover()).yiaddr;
+    const unseen = ['10.77.0.100', '10.77.0.101', '10.77.0.102', '10.77.0.103'].filter(
+      (one) => one !== first,
+    );
+    bench.silentAddresses.add(first).add(unseen[2]!);
+    expect(bench.reply(discover({}, {}, other)).yiaddr).toBe(unseen[2]);
+  });
+});
+
+describe('the pool', () => {
+  const view = (bench: Bench) => ({
+    ...bench,
+    reservations: { reservation: () => undefined, isReserved: (one: string) => one === '10.77.0.103' },
+  });
+
+  test('candidates are the free addresses that no host and no reservation has, no more than asked for', () => {
+    const bench = new Bench();
+    const address = boundClient(bench);
+    const free = ['10.77.0.100', '10.77.0.101', '10.77.0.102'].filter((one) => one !== address);
+    expect(candidates(view(bench), 9)).toEqual(free);
+    expect(candidates(view(bench), 1)).toEqual(free.slice(0, 1));
+    bench.neighbours.set(free[0]!, '02:00:00:00:00:99');
+    expect(candidates(view(bench), 9)).toEqual(free.slice(1));
+  });
+
+  test('its use is told in figures', () => {
+    const bench = new Bench();
+    bench.network = { ...network, pool: { first: '10.77.0.96', last: '10.77.0.111' } };
+    boundClient(bench);
+    const declined = boundClient(bench, other);
+    bench.ask(clientMessage({ messageType: messageType.decline, requestedAddress: declined }, {}, other));
+    const [taken] = candidates(view(bench), 1);
+    bench.neighbours.set(taken!, '02:00:00:00:00:99');
+    expect(poolUse(view(bench))).toEqual({ size: 16, free: 12, declined: 1, foreignHosts: 1 });
   });
 });
 

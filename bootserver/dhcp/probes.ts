@@ -1,0 +1,135 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
+import type { Clock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
+import { type ArpTable, arpTable } from './arpTable.ts';
+
+/** What is known of hosts that we gave no address to. */
+export interface HostView {
+  /** The Ethernet address of the host that answers at an address; undefined when none does, or nobody looked lately. */
+  hostAt(address: string): string | undefined;
+  /** Addresses at which nobody answered lately. */
+  unanswered(): Iterable<string>;
+}
+
+interface Finding {
+  host?: string;
+  at: number;
+}
+
+/** A host answers within milliseconds, one under load later. */
+const answerMs = 1000;
+/** A neighbour that the kernel knows is asked again only 5 s after a datagram, three times (arp(7)); then it is forgotten. */
+const confirmMs = 9000;
+/** A finding counts for so long, and is looked for again after half of it. */
+const freshMs = 120_000;
+/** One reading of the table serves the decisions of one moment. */
+const tableMs = 10;
+
+export interface ProbeParts {
+  /** Makes the kernel ask who has the address. */
+  ask(address: string): void;
+  table(): ArpTable;
+  /** Called when a probe found a host, once as long as it is the same. */
+  onHost(address: string, mac: string): void;
+  clock: Clock;
+}
+
+/**
+ * Is some host on an address already (RFC 2131 §3.1 step 2)? An empty datagram makes the kernel send an ARP request, whose
+ * answer shows in its table: that takes no privileges. Nobody waits for a probe; decisions use what is known.
+ */
+export class Probes implements HostView {
+  readonly #parts: ProbeParts;
+  /** Whether the kernel knew a neighbour there already: then only what is left after it asked anew counts. */
+  readonly #running = new Map<string, { knownBefore: boolean }>();
+  readonly #findings = new Map<string, Finding>();
+  readonly #stop = new AbortController();
+  #read: { at: number; table: ArpTable } | undefined;
+
+  constructor(parts: ProbeParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to look at addresses that nobody looked at lately. */
+  begin(addresses: Iterable<string>): void {
+    const { clock } = this.#parts;
+    const due = [...addresses].filter((address) => this.#isDue(address));
+    if (due.length === 0) return;
+    const before = this.#parts.table();
+    for (const address of due) {
+      const knownBefore = before.has(address);
+      this.#running.set(address, { knownBefore });
+      this.#parts.ask(address);
+      void clock
+        .sleep(knownBefore ? confirmMs : answerMs, this.#stop.signal)
+        .then(() => this.#settle(address))
+        .catch(ignore);
+    }
+  }
+
+  hostAt(address: string): string | undefined {
+    const probe = this.#running.get(address);
+    if (probe?.knownBefore === false) {
+      const host = this.#lately().get(address);
+      if (host !== undefined) return host;
+    }
+    return this.#fresh(address)?.host;
+  }
+
+  unanswered(): string[] {
+    return [...this.#findings.keys()].filter((address) => {
+      const finding = this.#fresh(address);
+      return finding !== undefined && finding.host === undefined;
+    });
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  #lately(): ArpTable {
+    const now = this.#parts.clock.now();
+    if (this.#read === undefined || now - this.#read.at >= tableMs)
+      this.#read = { at: now, table: this.#parts.table() };
+    return this.#read.table;
+  }
+
+  #settle(address: string): void {
+    const { clock, onHost, table } = this.#parts;
+    const host = table().get(address);
+    const before = this.#findings.get(address)?.host;
+    this.#running.delete(address);
+    this.#findings.set(address, { ...(host !== undefined && { host }), at: clock.now() });
+    if (host !== undefined && host !== before) onHost(address, host);
+  }
+
+  #isDue(address: string): boolean {
+    const finding = this.#fresh(address);
+    if (this.#running.has(address)) return false;
+    return finding === undefined || this.#parts.clock.now() - finding.at >= freshMs / 2;
+  }
+
+  #fresh(address: string): Finding | undefined {
+    const finding = this.#findings.get(address);
+    return finding !== undefined && this.#parts.clock.now() - finding.at < freshMs ? finding : undefined;
+  }
+}
+
+/** Port 9, discard (RFC 863): who gets the datagram has nothing to do with it. */
+const discardPort = 9;
+
+/** The kernel's side of probes on one interface, whose network the addresses are in. */
+export function kernelNeighbours(
+  interfaceName: string,
+): Pick<ProbeParts, 'ask' | 'table'> & { close(): void } {
+  const socket: Socket = createSocket('udp4');
+  // Nobody at home is an answer, and shows in the table.
+  socket.on('error', ignore);
+  return {
+    ask: (address) => socket.send(Buffer.alloc(0), discardPort, address, ignore),
+    // This thread's network namespace is that of its sockets.
+    table: () => arpTable(readFileSync('/proc/thread-self/net/arp', 'latin1'), interfaceName),
+    close: () => void socket.close(),
+  };
+}
