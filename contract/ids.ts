@@ -11,7 +11,7 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${timePart(now)}${randomPart()}`;
 }
 
-/** A TypeBox pattern for ids of one prefix (seeds: `^img_[0-9a-hjkmnp-tv-z]{26,52}$`). */
+/** A TypeBox pattern for ids of one prefix, e.g. `^img_[0-9a-hjkmnp-tv-z]{26,52}$`. */
 export function idPattern(prefix: IdPrefix): string {
   return `^${prefix}_[0-9a-hjkmnp-tv-z]{26,52}$`;
 }

@@ -1,7 +1,7 @@
 import type { DiskHints } from '#contract/steps.ts';
 import { userDataTemplate } from './centre.ts';
 
-/** The seeds' sample profile for the demo's OS: every step from a rendered user data to the OS that has joined. */
+/** The profile that deploys the demo's OS: every step from a rendered user data to the OS that has joined. */
 export function deployProfile(id: string, imageRef: string, disk?: DiskHints): object {
   return {
     id,
