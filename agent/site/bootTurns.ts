@@ -1,7 +1,10 @@
+import type { Log } from '#base/log.ts';
 import type { BootServerOptions } from '#bootserver/bootServer.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
+import type { BootEntry } from '#contract/bootEntry.ts';
 import { decideBoot } from './decide.ts';
 import type { Happening } from './store/events.ts';
+import { explained } from './store/noSpace.ts';
 import type { SiteState } from './store/state.ts';
 
 export interface BootTurnParts {
@@ -10,6 +13,7 @@ export interface BootTurnParts {
   consoles: readonly string[];
   /** Called when there is an event for the centre. */
   onEvent(): void;
+  log: Log;
 }
 
 /** What the boot server asks the site: who is this, what does it boot, and here is what happened. */
@@ -35,28 +39,35 @@ export function bootTurns(
 
 function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const { state, consoles } = parts;
-  const { mac, bootId, address } = machine;
+  const { mac, address } = machine;
   const node = state.spec.nodeByMac(mac);
   const loader = node && state.loaders.byNode(node.nodeId);
   const entry = state.entries.byMac(mac, Date.now());
   const turn = decideBoot(machine, { entry, loader, leasedTo: state.leasedTo(address) });
   discover(machine, parts);
   if (turn.kind === 'disk') {
-    if (turn.alarm) tell(withNode({ type: 'machine.alarm', text: turn.why, mac, bootId }, state), parts);
+    if (turn.alarm) alarm(turn.why, machine, parts);
     return { kind: 'disk', ...(turn.loader === undefined ? {} : { loader: turn.loader }) };
   }
-  const { entryId, nodeId, expiresAt } = turn.entry;
-  const token = state.tokens.mint({
-    mac,
-    entryId,
-    nodeId,
-    address,
-    bootId,
-    expiresAt: Date.parse(expiresAt),
-  });
+  const token = mint(machine, turn.entry, state);
   // A kernel that writes its log to a serial line at 115,200 baud starts seconds later.
   const kernelArguments = ['quiet', ...consoles.map((console) => `console=${console}`)];
   return { kind: 'ramdisk', digest: turn.digest, token, kernelArguments };
+}
+
+/** @throws RailheadError UNAVAILABLE, reason `no-space`, when the token cannot be kept: nobody could join with it */
+function mint({ mac, address, bootId }: MachineFacts, entry: BootEntry, { tokens }: SiteState): string {
+  const { entryId, nodeId, expiresAt } = entry;
+  try {
+    return tokens.mint({ mac, entryId, nodeId, address, bootId, expiresAt: Date.parse(expiresAt) });
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+function alarm(text: string, { mac, bootId, address }: MachineFacts, parts: BootTurnParts): void {
+  parts.log.error({ mac, bootId, address }, text);
+  tell(withNode({ type: 'machine.alarm', text, mac, bootId }, parts.state), parts);
 }
 
 /** A machine that nobody has named is told to the centre once. */
@@ -74,7 +85,13 @@ function withNode<Event extends BootEvent | Happening>(
   return nodeId === undefined ? event : { ...event, nodeId };
 }
 
-function tell(happening: Happening, { state, onEvent }: BootTurnParts): void {
-  state.events.add(happening);
+/** A machine boots also when its history cannot be written. */
+function tell(happening: Happening, { state, onEvent, log }: BootTurnParts): void {
+  try {
+    state.events.add(happening);
+  } catch (error) {
+    log.error({ err: explained(error), ...happening }, 'an event was lost');
+    return;
+  }
   onEvent();
 }

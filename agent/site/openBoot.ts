@@ -53,7 +53,7 @@ function bootOptions(
   const { httpPort, dhcpPort, tftpPort, ipxeDirectory, consoles } = config.boot;
   return {
     interface: bootInterface(config.provisioning),
-    ...bootTurns({ state, consoles, onEvent }),
+    ...bootTurns({ state, consoles, onEvent, log }),
     images: cache,
     ipxeDirectory,
     machineUrl,

@@ -62,8 +62,9 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const presence = createPresence();
   const parts = { siteId, imagesUrl, state, presence, progress, machines, news, log };
   keep(await openMachineListener(machineListen(config), identity, parts));
-  keep(await openAdminListener(config.admin.listen, { siteId, state, cache, log }));
-  keep(await openLocalSocket(localSocket(config), { siteId, state, cache, log }));
+  const admin = { siteId, stateDirectory: config.stateDirectory, state, cache, log };
+  keep(await openAdminListener(config.admin.listen, admin));
+  keep(await openLocalSocket(localSocket(config), admin));
 
   const bmcs = keep(createBmcs({ pins: state.bmcPins, secrets: secretPlaces(config, environment), log }));
   const signingKey = publicKeyFromJwk(identity.signingKey);

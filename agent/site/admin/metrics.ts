@@ -3,7 +3,7 @@ import type { AdminParts } from './routes.ts';
 
 /** The figures of a site in Prometheus' text format, version 0.0.4. */
 export function metrics({ state, cache, siteId }: AdminParts): string {
-  const { journal, entries } = state;
+  const { journal, entries, events } = state;
   const images = Map.groupBy(cache.inventory().images, (image) => image.state);
   const rows = [
     family('bcd_info', 'What runs here.', [[`{site="${siteId}",version="${version}"}`, 1]]),
@@ -12,6 +12,9 @@ export function metrics({ state, cache, siteId }: AdminParts): string {
       ['{target="ramdisk"}', journal.open('ramdisk').length],
     ]),
     family('bcd_results_untold', 'Results that the centre has not taken.', [['', journal.untold()]]),
+    family('bcd_events_dropped', 'Events that were dropped untold since the start: there were too many.', [
+      ['', events.dropped()],
+    ]),
     family('bcd_boot_entries', 'Machines that boot a ramdisk next.', [['', entries.all().length]]),
     family(
       'bcd_images',

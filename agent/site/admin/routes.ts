@@ -5,10 +5,10 @@ import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { createDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
+import { type HealthParts, health } from './health.ts';
 import { metrics } from './metrics.ts';
 
-export interface AdminParts {
-  siteId: string;
+export interface AdminParts extends HealthParts {
   state: SiteState;
   cache: Pick<ImageCache, 'inventory'>;
   log: Log;
@@ -19,7 +19,7 @@ const timelineLength = 500;
 /** The routes for operators, the same on the admin listener and on the local socket. All of them only read. */
 export function createAdminDoor(parts: AdminParts): Door {
   const door = createDoor({ log: parts.log });
-  door.get('/healthz', async () => ({ status: 'ok', siteId: parts.siteId, version }));
+  door.get('/healthz', () => health(parts));
   door.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4').send(metrics(parts)),
   );

@@ -3,6 +3,7 @@ import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { systemCode } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { errorStatus, RailheadError, toWireError } from '#contract/errors.ts';
+import { explained } from '../store/noSpace.ts';
 
 export type Door = FastifyInstance;
 
@@ -24,9 +25,9 @@ export function createDoor({ log, tls, bodyLimit = 64 * 1024 }: DoorOptions): Do
     reply.code(404).send({ error: toWireError(error) });
   });
   door.setErrorHandler((error: FastifyError, request, reply) => {
-    const known = ownError(error);
-    const wire = toWireError(known);
-    const level = wire.code === 'INTERNAL' ? 'error' : 'debug';
+    const wire = toWireError(ownError(error));
+    const ours = wire.code === 'INTERNAL' || wire.details?.reason === 'no-space';
+    const level = ours ? 'error' : 'debug';
     log[level]({ err: error, method: request.method, url: request.url, peer: request.ip }, 'request refused');
     reply.code(errorStatus[wire.code]).send({ error: wire });
   });
@@ -36,7 +37,7 @@ export function createDoor({ log, tls, bodyLimit = 64 * 1024 }: DoorOptions): Do
 /** Fastify's own refusals (a body too long or no JSON) are the caller's mistakes. */
 function ownError(error: FastifyError): unknown {
   if (error instanceof RailheadError || error.statusCode === undefined || error.statusCode >= 500)
-    return error;
+    return explained(error);
   return new RailheadError('INVALID_INPUT', error.message, { reason: error.code });
 }
 

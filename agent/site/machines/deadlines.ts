@@ -11,7 +11,14 @@ const sweepEveryMs = 5_000;
 /** Ends what no machine will end, and notices machines that have gone silent. */
 export function watchDeadlines(parts: MachineParts): { close(): void } {
   const lost = new Set<string>();
-  const timer = setInterval(() => sweep(parts, lost), sweepEveryMs);
+  const sweepOrSay = () => {
+    try {
+      sweep(parts, lost);
+    } catch (error) {
+      parts.log.error({ err: error }, 'what is overdue could not be ended; trying again');
+    }
+  };
+  const timer = setInterval(sweepOrSay, sweepEveryMs);
   return { close: () => clearInterval(timer) };
 }
 
@@ -68,9 +75,9 @@ function noticeLost({ state, presence, log }: MachineParts, lost: Set<string>): 
     const session = state.sessions.byNode(nodeId);
     if (presence.silentFor(nodeId) < lostAfterMs) lost.delete(nodeId);
     else if (session !== undefined && !lost.has(nodeId)) {
+      state.events.add({ type: 'agent.lost', role: 'ramdisk', nodeId, mac: session.mac });
       lost.add(nodeId);
       log.warn({ nodeId, mac: session.mac }, 'machine lost');
-      state.events.add({ type: 'agent.lost', role: 'ramdisk', nodeId, mac: session.mac });
     }
   }
   return lost.size > before;

@@ -1,6 +1,7 @@
 import type { Sqlite } from '#base/sqlite.ts';
 import type { SiteEvent } from '#contract/agentWire.ts';
 import { newId } from '#contract/ids.ts';
+import { limitEvents, type MostEvents } from './eventLimits.ts';
 
 /** A `SiteEvent` before it has its id and time. */
 export type Happening = SiteEvent extends infer Event
@@ -23,13 +24,16 @@ export interface Events {
   knows(mac: string, type: SiteEvent['type']): boolean;
   /** Whether a machine of these MACs was seen to network-boot after `since` (milliseconds). */
   bootedSince(macs: readonly string[], since: number): boolean;
+  /** How many events were dropped untold, for lack of place, since the start of this process. */
+  dropped(): number;
   /** Forgets events that were told and are older than `before` (milliseconds). */
   prune(before: number): void;
 }
 
 type Row = { document: string };
 
-export function openEvents(database: Sqlite, now: () => number): Events {
+export function openEvents(database: Sqlite, now: () => number, most?: MostEvents): Events {
+  const limits = limitEvents(database, most);
   const add = database.prepare(
     'INSERT INTO events (event_id, at, mac, node_id, document) VALUES (@eventId, @at, @mac, @nodeId, @document)',
   );
@@ -55,6 +59,7 @@ export function openEvents(database: Sqlite, now: () => number): Events {
       const event = { eventId: newId('ev', at), at: new Date(at).toISOString(), ...happening };
       const { eventId, mac = null, nodeId = null } = event;
       add.run({ eventId, at, mac, nodeId, document: JSON.stringify(event) });
+      limits.added(mac, nodeId);
     },
     untold: (limit) => untold.all(limit).map(parsed),
     taken: database.transaction((events: readonly SiteEvent[]) => {
@@ -64,7 +69,11 @@ export function openEvents(database: Sqlite, now: () => number): Events {
     machines: () => machines.all(),
     bootedSince: (macs, since) => (booted.get(JSON.stringify(macs), since)?.found ?? 0) > 0,
     knows: (mac, type) => knows.get(mac, type) !== undefined,
-    prune: (before) => void prune.run(before),
+    dropped: limits.dropped,
+    prune: (before) => {
+      prune.run(before);
+      limits.recount();
+    },
   };
 }
 

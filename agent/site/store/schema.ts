@@ -86,4 +86,7 @@ export const migrations: readonly string[] = [
   `
   UPDATE operations SET document = json_remove(document, '$.input', '$.jws') WHERE state = 'finished';
   `,
+  `
+  CREATE INDEX events_strangers ON events (sequence) WHERE node_id IS NULL;
+  `,
 ];

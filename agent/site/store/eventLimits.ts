@@ -1,0 +1,79 @@
+import type { Sqlite } from '#base/sqlite.ts';
+
+/** How many events are kept. */
+export interface MostEvents {
+  /** Of one MAC. */
+  ofMachine: number;
+  /** Of all machines that nobody has named. */
+  ofStrangers: number;
+  /** Of all nodes. */
+  ofNodes: number;
+}
+
+/** An event takes about 400 bytes: some 25 MB in all. */
+const most: MostEvents = { ofMachine: 500, ofStrangers: 5_000, ofNodes: 50_000 };
+
+/**
+ * Bounds what whoever is on the boot network can make a site keep: the oldest events go, of one machine and in all, told or not.
+ * Joins and losses stay: they cost a boot token. Strangers never displace what is known of nodes.
+ */
+export interface EventLimits {
+  /** Called after each event that was added. */
+  added(mac: string | null, nodeId: string | null): void;
+  /** Counts anew: others have removed events. */
+  recount(): void;
+  /** Events that the centre had not taken when they went, since the start of this process. */
+  dropped(): number;
+}
+
+interface Gone {
+  stranger: 0 | 1;
+  taken: 0 | 1;
+}
+
+const spare = "substr(document ->> 'type', 1, 6) <> 'agent.'";
+const gone = 'RETURNING node_id IS NULL AS stranger, taken';
+
+export function limitEvents(database: Sqlite, limits: MostEvents = most): EventLimits {
+  const count = database.prepare<[], { strangers: number; nodes: number }>(
+    'SELECT count(*) FILTER (WHERE node_id IS NULL) AS strangers, count(node_id) AS nodes FROM events',
+  );
+  const excess = database.prepare<[string, number], { sequence: number }>(
+    'SELECT sequence FROM events WHERE mac = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?',
+  );
+  const trimMachine = database.prepare<[string, number], Gone>(
+    `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
+  );
+  const trim = (whose: string) =>
+    database.prepare<[number], Gone>(
+      `DELETE FROM events WHERE sequence IN
+       (SELECT sequence FROM events WHERE ${whose} AND ${spare} ORDER BY sequence LIMIT ?) ${gone}`,
+    );
+  const trimStrangers = trim('node_id IS NULL');
+  const trimNodes = trim('node_id IS NOT NULL');
+  let kept = { strangers: 0, nodes: 0 };
+  let dropped = 0;
+
+  const recount = () => {
+    kept = count.get() ?? kept;
+  };
+  const forget = (rows: readonly Gone[]) => {
+    for (const { stranger, taken } of rows) {
+      kept[stranger === 1 ? 'strangers' : 'nodes']--;
+      if (taken === 0) dropped++;
+    }
+  };
+  recount();
+  return {
+    added(mac, nodeId) {
+      kept[nodeId === null ? 'strangers' : 'nodes']++;
+      const last = mac === null ? undefined : excess.get(mac, limits.ofMachine);
+      if (mac !== null && last !== undefined) forget(trimMachine.all(mac, last.sequence));
+      // A tenth at a time, so that a flood does not pay for each of its events.
+      if (kept.strangers > limits.ofStrangers) forget(trimStrangers.all(Math.ceil(limits.ofStrangers / 10)));
+      if (kept.nodes > limits.ofNodes) forget(trimNodes.all(Math.ceil(limits.ofNodes / 10)));
+    },
+    recount,
+    dropped: () => dropped,
+  };
+}
