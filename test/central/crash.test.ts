@@ -18,6 +18,7 @@ import {
   prepareLine,
   signedSuccess,
   startSite,
+  takeDeploy,
   templatesFolder,
   workflow,
 } from './line.ts';
@@ -74,9 +75,9 @@ async function startLine(before: Parameters<typeof playLine>[2], machines: Map<s
 test('a centre that is killed in mid-deploy goes on at the step that ran, with the same operation', async () => {
   const machines = new Map<string, FakeMachine>();
   const asked = Promise.withResolvers<Operation>();
-  const { line, templates } = await startLine((operation) => {
+  const { line, templates } = await startLine(async (operation) => {
     if (operation.action !== 'deploy.image') return false;
-    machines.set('node-1', { ...machines.get('node-1'), deployed: operation.input as never });
+    await takeDeploy(operation, machines.get('node-1') ?? {});
     asked.resolve(operation);
     return true;
   }, machines);

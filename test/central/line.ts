@@ -104,9 +104,14 @@ export async function bootMachine(nodeId: string, site: FakeSite, machine: FakeM
   await site.report({ events: [await machine.ramdisk.joinEvent()] });
 }
 
-async function writeImage(operation: Operation, site: FakeSite, machine: FakeMachine): Promise<void> {
-  machine.deployed = operation.input as DeployImage;
+/** What the ramdisk keeps of a `deploy.image`. */
+export async function takeDeploy({ input }: Operation, machine: FakeMachine): Promise<void> {
+  machine.deployed = input as DeployImage;
   machine.document = (await machine.ramdisk?.unseal(machine.deployed.userData)) ?? '';
+}
+
+async function writeImage(operation: Operation, site: FakeSite, machine: FakeMachine): Promise<void> {
+  await takeDeploy(operation, machine);
   const at = new Date().toISOString();
   const progress = {
     operationId: operation.operationId,
@@ -118,7 +123,7 @@ async function writeImage(operation: Operation, site: FakeSite, machine: FakeMac
   await site.report({ progress: [progress] });
   await site.report({
     results: [
-      await signedSuccess(operation, machine, { digest: machine.deployed.digest, device: '/dev/vda' }),
+      await signedSuccess(operation, machine, { digest: machine.deployed?.digest, device: '/dev/vda' }),
     ],
   });
 }
