@@ -1,11 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import { abortable } from '#base/abortable.ts';
+import { backoffMs } from '#base/backoff.ts';
+import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { OpenOperation } from '../store/journal.ts';
+import { explained } from '../store/noSpace.ts';
 import type { SiteState } from '../store/state.ts';
 import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
 import type { Bmcs } from './bmcs.ts';
@@ -46,7 +49,7 @@ export function startExecutor(parts: ExecutorParts): Executor {
     queues
       .run(nodeId, () => carryOut(operationId, parts, control.signal, stop.signal))
       .catch((error: unknown) =>
-        parts.log.error({ err: error, operationId }, 'the journal refused an operation'),
+        parts.log.warn({ err: error, operationId }, 'an operation was left as it is'),
       )
       .finally(() => running.delete(operationId));
   }
@@ -73,8 +76,8 @@ function cancelled(operationId: string): RailheadError {
 }
 
 /**
- * Brings one operation of the journal to its end; rejects only when the journal itself fails. `stop` interrupts it without a
- * result: what was begun may happen all the same, and the next start looks.
+ * Brings one operation of the journal to its end. `stop` interrupts it without a result: what was begun may happen all the same,
+ * and the next start looks.
  */
 async function carryOut(
   operationId: string,
@@ -90,12 +93,27 @@ async function carryOut(
   const result = await abortable(attempt(open, parts, cancel), stop).catch((error: unknown) => {
     if (stop.aborted) return undefined;
     log.warn({ err: error }, 'operation failed');
-    return failed(operationId, cancel.aborted ? cancel.reason : error);
+    return failed(operationId, cancel.aborted ? cancel.reason : explained(error));
   });
   if (result === undefined) return;
-  journal.finish(result);
+  await written(() => journal.finish(result), log, stop);
   log.info({ outcome: result.outcome, result: result.result }, 'operation ended');
   parts.onResult();
+}
+
+const rewriteLimits = { firstMs: 500, maxMs: 15_000 };
+
+/** What became of an act must not be lost because the disk has no room for it just now. Rejects only when `stop` aborts. */
+async function written(write: () => void, log: Log, stop: AbortSignal): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      write();
+      return;
+    } catch (error) {
+      log[failures === 1 ? 'error' : 'debug']({ err: explained(error) }, 'a result is not written down yet');
+      await systemClock.sleep(backoffMs(failures, rewriteLimits), stop);
+    }
+  }
 }
 
 async function attempt(open: OpenOperation, parts: ExecutorParts, signal: AbortSignal) {

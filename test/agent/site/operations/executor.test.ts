@@ -12,6 +12,20 @@ test('power is read, set, and the result is in the journal', async () => {
   expect(bench.machine.calls).toEqual(['setPower on', 'getPower']);
 });
 
+test('a result that cannot be written down is kept until it can', async () => {
+  const bench = await setUpExecutor();
+  const on = bench.journal('power.setPower', { action: 'on' });
+  const { database } = bench.state;
+  database.exec(
+    "CREATE TRIGGER full BEFORE UPDATE OF result ON operations BEGIN SELECT RAISE(ABORT, 'no room'); END",
+  );
+  bench.start();
+  await expect.poll(() => bench.machine.power).toBe('on');
+  database.exec('DROP TRIGGER full');
+  expect(await bench.result(on)).toMatchObject({ outcome: 'succeeded', result: { power: 'on' } });
+  expect(bench.machine.calls).toEqual(['setPower on']);
+});
+
 test('a boot entry that the centre signed is kept, and cleaned up', async () => {
   const bench = await setUpExecutor();
   const prepare = bench.journal('boot.prepareRamdisk', { entry: await bench.entry() });
