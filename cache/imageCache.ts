@@ -1,6 +1,7 @@
 import type { Agent } from 'undici';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { peHeaderBytes } from '#base/pe.ts';
 import { fromWireError, RailheadError, toWireError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
 import { pullChanges } from './desired.ts';
@@ -9,7 +10,7 @@ import { type SourceTimeouts, sourceAgent } from './pull/source.ts';
 import { Puller } from './puller.ts';
 import { pullImage } from './pullImage.ts';
 import type { Held } from './read.ts';
-import { headOf, type Section, sectionOf } from './section.ts';
+import { type Section, sectionOf } from './section.ts';
 import { Store } from './store.ts';
 import { checkSignature } from './verify.ts';
 
@@ -135,7 +136,7 @@ class DesiredCache implements ImageCache {
   async section(digest: string, name: 'linux' | 'initrd'): Promise<Section | undefined> {
     const held = await this.open(digest);
     try {
-      return held && sectionOf(await headOf(held), `.${name}`);
+      return held && sectionOf(await held.head(peHeaderBytes), `.${name}`);
     } finally {
       await held?.close();
     }

@@ -1,17 +1,15 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable, type Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { sendRange } from './send.ts';
-
-const readSize = 256 * 1024;
 
 /** An open artifact whose digest holds. It is not evicted before `close`. */
 export interface Held {
   readonly sizeBytes: number;
-  /** The bytes from `start` up to, not including, `endExclusive`. */
-  stream(start: number, endExclusive: number): Readable;
+  /** The first bytes, fewer than `length` where the artifact is shorter. */
+  head(length: number): Promise<Buffer>;
   /**
-   * The same bytes into `target`, which is not ended: in constant memory and faster than a stream. @throws when
-   * `target` closes before the end
+   * The bytes from `start` up to, not including, `endExclusive` into `target`, which is not ended: in constant memory.
+   * @throws when `target` closes before the end
    */
   sendTo(target: Writable, start: number, endExclusive: number): Promise<void>;
   close(): Promise<void>;
@@ -42,8 +40,7 @@ export function heldOf(handle: FileHandle, sizeBytes: number, onClose: () => voi
   };
   return {
     sizeBytes,
-    stream: (start, endExclusive) =>
-      Readable.from(readRange(handle, start, endExclusive), { objectMode: false }),
+    head: (length) => readHead(handle, Math.min(length, sizeBytes)),
     sendTo: (target, start, endExclusive) => sendRange(handle, target, start, endExclusive),
     close: () => {
       closing ??= close();
@@ -52,13 +49,12 @@ export function heldOf(handle: FileHandle, sizeBytes: number, onClose: () => voi
   };
 }
 
-/** Reads by position, so that any number of ranges may be read from one open file at a time. */
-async function* readRange(handle: FileHandle, start: number, endExclusive: number): AsyncGenerator<Buffer> {
-  for (let position = start; position < endExclusive; ) {
-    const length = Math.min(readSize, endExclusive - position);
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
-    if (bytesRead === 0) throw new RangeError(`the artifact ended at byte ${position} of ${endExclusive}`);
-    yield buffer.subarray(0, bytesRead);
+async function readHead(handle: FileHandle, length: number): Promise<Buffer> {
+  const head = Buffer.allocUnsafe(length);
+  for (let position = 0; position < length; ) {
+    const { bytesRead } = await handle.read(head, position, length - position, position);
+    if (bytesRead === 0) throw new RangeError(`the artifact ended at byte ${position} of ${length}`);
     position += bytesRead;
   }
+  return head;
 }

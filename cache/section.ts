@@ -1,16 +1,9 @@
-import { buffer } from 'node:stream/consumers';
-import { BrokenPe, peHeaderBytes, peSections, sectionRange } from '#base/pe.ts';
-import type { Held } from './read.ts';
+import { BrokenPe, peSections, sectionRange } from '#base/pe.ts';
 
 /** In bytes of the artifact. */
 export interface Section {
   offset: number;
   sizeBytes: number;
-}
-
-/** The part of an artifact that holds its PE headers, if it has any. */
-export function headOf(held: Held): Promise<Buffer> {
-  return buffer(held.stream(0, Math.min(peHeaderBytes, held.sizeBytes)));
 }
 
 /**

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -242,18 +241,4 @@ test('the inventory keeps its entity tag while nothing changes, and changes are 
   const before = told;
   cache.desire([]);
   expect(told).toBe(before);
-});
-
-test('a stream that is destroyed early frees the image', async () => {
-  const source = await startSource(serveBytes(bytes));
-  const cache = await startCache({ directory: await temporaryDirectory() });
-  const image = imageOf(bytes, source.origin);
-  cache.desire([image]);
-  await cache.ready(image.digest);
-  const held = await cache.open(image.digest);
-  const stream = held?.stream(0, bytes.length);
-  stream?.once('data', () => stream.destroy());
-  if (stream !== undefined) await once(stream, 'close');
-  await held?.close();
-  expect(await contentOf(cache, image.digest)).toEqual(bytes);
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { type CacheOptions, type ImageCache, openCache } from '#cache/imageCache.ts';
@@ -75,7 +76,14 @@ export async function contentOf(
   if (held === undefined) throw new Error('not held');
   try {
     const chunks: Buffer[] = [];
-    for await (const chunk of held.stream(start ?? 0, end ?? held.sizeBytes)) chunks.push(chunk);
+    const target = new Writable({
+      write: (chunk, _encoding, done) => {
+        // Copied: the buffer is filled again once it is done with.
+        chunks.push(Buffer.from(chunk));
+        done();
+      },
+    });
+    await held.sendTo(target, start ?? 0, end ?? held.sizeBytes);
     return Buffer.concat(chunks);
   } finally {
     await held.close();
