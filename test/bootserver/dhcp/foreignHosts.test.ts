@@ -7,9 +7,12 @@ import { Boots } from '#bootserver/boots.ts';
 import { LeaseTable } from '#bootserver/dhcp/leases.ts';
 import { startDhcpServer } from '#bootserver/dhcp/server.ts';
 import { runIn } from '#rack/netns.ts';
+import { foreignProgram } from '../foreign.ts';
 import { useWire } from '../twoNamespaces.ts';
 import { network } from './bench.ts';
 
+// Fetched before this process moves to a network without a way out.
+const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
 const leases = new LeaseTable(new Database(':memory:'));
 const warnings: { facts: Record<string, unknown>; text: string }[] = [];
@@ -56,7 +59,7 @@ function warningLog(): Log {
 
 function udhcpc(interfaceName: string): Promise<string> {
   const once = ['-n', '-q', '-f', '-t', '2', '-T', '1', '-s', '/bin/true'];
-  return inClient('busybox', 'udhcpc', '-i', interfaceName, ...once);
+  return inClient(busybox, 'udhcpc', '-i', interfaceName, ...once);
 }
 
 test('hosts that took addresses of the pool by themselves are found and told before anybody asks', async () => {
