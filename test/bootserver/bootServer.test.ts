@@ -109,7 +109,7 @@ describe('scripts', () => {
     decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: ['console=ttyS0'] };
     const script = (await get(`/ipxe?${query}`)).body.toString();
     expect(script).toContain(
-      `${server.httpUrl}${imagePath} console=ttyS0 railhead.site=https://127.0.0.1:8443 railhead.token=tok_1 railhead.mac=52:54:00:77:00:41 `,
+      `${server.httpUrl}${imagePath}/sections/linux initrd=initrd console=ttyS0 railhead.site=https://127.0.0.1:8443 railhead.token=tok_1 railhead.mac=52:54:00:77:00:41 `,
     );
     expect(events).toMatchObject([{ type: 'boot.script', bootId: asked[0]?.bootId }]);
   });

@@ -40,25 +40,23 @@ exit 1
 `);
 });
 
-test('UEFI boots the unified image whole, with its command line', () => {
-  const script = ramdiskScript({
-    firmware: 'uefi',
-    httpUrl,
-    digest,
-    kernelArguments: ['console=ttyS0,115200', 'railhead.site=https://10.77.0.1:8443', 'railhead.token=tok_1'],
-  });
-  expect(script).toContain(
-    `kernel --name linux ${httpUrl}/images/sha256/${digest} console=ttyS0,115200 railhead.site=https://10.77.0.1:8443 railhead.token=tok_1 && goto image-done ||`,
-  );
-  expect(script).not.toContain('initrd');
-});
-
-test('BIOS boots kernel and initrd of the image', () => {
-  const script = ramdiskScript({ firmware: 'bios', httpUrl, digest, kernelArguments: ['console=ttyS0'] });
-  const image = `${httpUrl}/images/sha256/${digest}`;
-  expect(script).toContain(`kernel --name linux ${image}/sections/linux initrd=initrd console=ttyS0 &&`);
-  expect(script).toContain(`initrd --name initrd ${image}/sections/initrd &&`);
-});
+test.each(['uefi', 'bios'] as const)(
+  '%s boots the kernel and the initrd of the image, with its command line',
+  (firmware) => {
+    const kernelArguments = [
+      'console=ttyS0,115200',
+      'railhead.site=https://10.77.0.1:8443',
+      'railhead.token=tok_1',
+    ];
+    const script = ramdiskScript({ firmware, httpUrl, digest, kernelArguments });
+    const image = `${httpUrl}/images/sha256/${digest}`;
+    expect(script).toContain(
+      `kernel --name linux ${image}/sections/linux initrd=initrd ${kernelArguments.join(' ')} && goto kernel-done ||`,
+    );
+    expect(script).toContain(`initrd --name initrd ${image}/sections/initrd &&`);
+    expect(script).not.toMatch(new RegExp(`kernel .*${digest} `));
+  },
+);
 
 test('a local boot tries each disk, and hands back to the firmware with a failure', () => {
   const lines = diskScript('uefi').trim().split('\n');
@@ -170,7 +168,7 @@ describe('what is put into a script', () => {
         try {
           const script = ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: [text] });
           expect(script.split('\n')).toHaveLength(lines);
-          expect(script).not.toMatch(/\$\{(?!image-tries\})/);
+          expect(script).not.toMatch(/\$\{(?!(kernel|initrd)-tries\})/);
         } catch (error) {
           expect(error).toBeInstanceOf(RangeError);
         }

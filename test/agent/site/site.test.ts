@@ -13,7 +13,9 @@ test('a machine is prepared, boots, joins, works and is cleaned up', async () =>
   expect(await centre.result(prepare)).toMatchObject({ outcome: 'succeeded', result: { macs: [mac] } });
 
   const script = await fetchScript(bench, mac);
-  expect(script).toContain(`/images/sha256/${bench.ramdisk.digest} quiet console=ttyS0,115200`);
+  expect(script).toContain(
+    `/images/sha256/${bench.ramdisk.digest}/sections/linux initrd=initrd quiet console=ttyS0,115200`,
+  );
   expect(await (await fetch(`${bench.httpUrl}/images/sha256/${bench.ramdisk.digest}`)).text()).toBe(
     'the bytes of a ramdisk',
   );

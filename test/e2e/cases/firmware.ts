@@ -17,7 +17,7 @@ function bareMachineBecomesOs(firmware: 'uefi' | 'bios', about: string): EndToEn
       withLine(
         report,
         options,
-        { machines: [{ name: 'm1', firmware, disks: [{ size: '8G' }] }] },
+        { machines: [{ name: 'm1', firmware, memoryMiB: 512, disks: [{ size: '8G' }] }] },
         async (line) => {
           report.phase('deploy');
           const workflow = await deployToEnd(line, 'm1', options);
