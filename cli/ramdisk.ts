@@ -1,13 +1,16 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { buildExecutable } from '#agent/executable/build.ts';
+import { architectureNames, type MachineArchitecture } from '#base/architecture.ts';
 import { buildRamdisk, type Ramdisk } from '#ramdisk/image/build.ts';
 import type { Personality } from '#ramdisk/image/personality.ts';
 
 const cacheDirectory = path.resolve(import.meta.dirname, '../.cache');
 
 export interface RamdiskImageOptions extends Personality {
+  /** `x86_64` unless named. */
+  architecture?: MachineArchitecture;
   release?: boolean;
   firmware?: boolean;
   refresh?: boolean;
@@ -16,12 +19,13 @@ export interface RamdiskImageOptions extends Personality {
 
 /** The ramdisk with the daemon of this project's sources inside: both from the cache when nothing has changed. */
 export async function ramdiskImage(options: RamdiskImageOptions = {}): Promise<Ramdisk> {
-  const { progress } = options;
-  const bcd = await buildExecutable({ cacheDirectory, ...(progress && { progress }) });
-  return buildRamdisk({ ...options, bcd, cacheDirectory });
+  const { architecture = 'x86_64', progress } = options;
+  const bcd = await buildExecutable({ cacheDirectory, architecture, ...(progress && { progress }) });
+  return buildRamdisk({ ...options, architecture, bcd, cacheDirectory });
 }
 
 interface BuildFlags {
+  architecture: MachineArchitecture;
   release?: true;
   firmware?: true;
   refresh?: true;
@@ -39,6 +43,7 @@ export function ramdiskCommand(): Command {
   command
     .command('build')
     .description('build the ramdisk as one unified kernel image')
+    .addOption(architectureOption())
     .option('--release', 'compress as small as can be (a minute)')
     .option('--firmware', 'bring NIC firmware from non-free-firmware')
     .option('--refresh', 'look for newer Debian packages')
@@ -49,6 +54,12 @@ export function ramdiskCommand(): Command {
     .option('--out <file>', 'copy it there')
     .action(build);
   return command;
+}
+
+function architectureOption(): Option {
+  return new Option('--architecture <name>', 'of the machines that boot it')
+    .choices(Object.keys(architectureNames))
+    .default('x86_64');
 }
 
 async function build(flags: BuildFlags): Promise<void> {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { Native } from './natives.ts';
@@ -41,12 +40,4 @@ function nativesInside(natives: readonly Native[]): Plugin {
       }
     },
   };
-}
-
-/** The native binaries, by the name under which the executable finds them. */
-export async function nativeBinaries(natives: readonly Native[]): Promise<Map<string, Buffer>> {
-  const binaries = new Map<string, Buffer>();
-  for (const { name, binary } of natives)
-    binaries.set(`${name}.node`, await readFile(path.join(projectRoot, 'node_modules', binary)));
-  return binaries;
 }

@@ -4,8 +4,12 @@
  */
 export interface Native {
   name: string;
-  /** The binary, below node_modules. */
+  /** The npm package that has the binary. */
+  package: string;
+  /** The binary in it. */
   binary: string;
+  /** The binary is not published: it is compiled, by npm for this machine, here for another. */
+  compiled?: true;
   /** The module that looks for the binary, below node_modules. */
   finder: string;
   /** What takes the finder's place; `load()` gives the loaded binary. */
@@ -16,19 +20,23 @@ export function nativesFor(arch: 'x64' | 'arm64'): Native[] {
   return [
     {
       name: 'better-sqlite3',
-      binary: `better-sqlite3/prebuilds/linux-${arch}.node`,
+      package: 'better-sqlite3',
+      binary: `prebuilds/linux-${arch}.node`,
       finder: 'better-sqlite3/lib/binding.js',
       replacement: 'let binding; exports.getBinding = () => (binding ??= load());',
     },
     {
       name: 'koffi',
-      binary: `@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`,
+      package: `@koromix/koffi-linux-${arch}`,
+      binary: `linux_${arch}/koffi.node`,
       finder: 'koffi/src/koffi/src/static.js',
       replacement: 'export { load as loadStatic };',
     },
     {
       name: 'zstd-napi',
-      binary: 'zstd-napi/build/Release/binding.node',
+      package: 'zstd-napi',
+      binary: 'build/Release/binding.node',
+      compiled: true,
       finder: 'zstd-napi/binding.js',
       replacement: 'module.exports = load();',
     },

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import type { MachineArchitecture } from '#base/architecture.ts';
 import { agentLayer } from './agentLayer.ts';
 import { type AgentProgram, fetchPackages, folderInput, packageInputs, type RamdiskInput } from './parts.ts';
 import { rootLayer } from './rootLayer.ts';
 
 export interface BaseOptions {
+  /** For the machines of the same architecture as the image. */
   bcd: AgentProgram;
+  /** `x86_64` unless named. */
+  architecture?: MachineArchitecture;
   /** The project's `.cache`. */
   cacheDirectory: string;
   /** Compress as small as can be: takes a minute. */
@@ -31,14 +35,17 @@ export interface RamdiskBase {
 
 /** The base of these inputs, from the cache where it was built before. */
 export async function buildBase(options: BaseOptions): Promise<RamdiskBase> {
-  const { bcd, release = false, firmware = false, refresh = false, progress } = options;
+  const { bcd, architecture = 'x86_64', release = false, firmware = false, refresh = false } = options;
+  const { progress } = options;
   const said = progress === undefined ? {} : { progress };
   const at = (...names: string[]): string => path.join(options.cacheDirectory, ...names);
-  const packages = await fetchPackages({ cacheDirectory: at('debian'), refresh, firmware, ...said });
+  const debian = { cacheDirectory: at('debian'), refresh, ...said };
+  const packages = await fetchPackages({ ...debian, architecture, firmware });
   const rootInputs = [...packageInputs(packages), await folderInput(), levelInput(release)];
   const agentInputs = [{ name: 'bcd', digest: bcd.digest }];
   const root = await rootLayer({
     directory: at('ramdisk/root', keyOf(rootInputs)),
+    architecture,
     packages,
     release,
     ...said,

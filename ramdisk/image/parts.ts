@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { architectureNames, type MachineArchitecture } from '#base/architecture.ts';
 import { openToolbox, type Toolbox } from '#base/debian/toolbox.ts';
 import { type DebianOptions, type DebianPackage, download, realPackage, unpack } from '#base/debian.ts';
-import { firmwarePackages, toolRows } from './tools.ts';
+import { firmwarePackages, toolRowsFor } from './tools.ts';
 
 /** The program that the ramdisk starts, as one executable file. */
 export interface AgentProgram {
@@ -36,10 +37,17 @@ export interface Parts {
   toolbox: Toolbox;
 }
 
-export async function fetchPackages(options: DebianOptions & { firmware: boolean }): Promise<Packages> {
-  const { firmware, ...debian } = options;
-  const kernel = await realPackage('linux-image-amd64', /^linux-image-\d/, debian);
-  const tools = [...new Set(toolRows.map((row) => row.package))];
+export interface FetchOptions extends Omit<DebianOptions, 'architecture'> {
+  architecture: MachineArchitecture;
+  firmware: boolean;
+}
+
+export async function fetchPackages(options: FetchOptions): Promise<Packages> {
+  const { firmware, ...rest } = options;
+  const architecture = architectureNames[options.architecture].debian;
+  const debian = { ...rest, architecture };
+  const kernel = await realPackage(`linux-image-${architecture}`, /^linux-image-\d/, debian);
+  const tools = [...new Set(toolRowsFor(options.architecture).map((row) => row.package))];
   return {
     kernel: await download({ ...debian, refresh: false, packages: [kernel, 'systemd-boot-efi'] }),
     tools: await download({ ...debian, refresh: false, packages: tools, withDependencies: true }),

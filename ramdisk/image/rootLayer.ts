@@ -1,5 +1,6 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { architectureNames, type MachineArchitecture } from '#base/architecture.ts';
 import { cachedFiles, type Files } from './cached.ts';
 import { type CpioEntry, cpioArchive } from './cpio.ts';
 import { loadOrder, type ModuleTree } from './moduleTree.ts';
@@ -11,6 +12,7 @@ const names = ['stub', 'linux', 'uname', 'initrd'] as const;
 
 export interface RootLayerOptions {
   directory: string;
+  architecture: MachineArchitecture;
   packages: Packages;
   release: boolean;
   progress?: (line: string) => void;
@@ -18,23 +20,28 @@ export interface RootLayerOptions {
 
 /** The EFI stub, the kernel, its version, and an initramfs with all of the ramdisk but the agent. */
 export function rootLayer(options: RootLayerOptions): Promise<Files<(typeof names)[number]>> {
-  const { directory, packages, release, progress } = options;
+  const { directory, architecture, packages, release, progress } = options;
   return cachedFiles(directory, names, async (work, result) => {
     progress?.('unpacking the packages of the ramdisk');
     const parts = await unpackParts(packages, work);
     const stage = path.join(work, 'root');
-    const tree = await stageRoot(stage, parts);
+    const tree = await stageRoot(stage, parts, architecture);
     progress?.(`compressing the ramdisk${release ? ' for a release, half a minute' : ''}`);
     const squashfs = path.join(work, 'root.squashfs');
     await makeSquashfs(stage, squashfs, release, packages.toolbox);
-    await copyKernel(parts, tree.version, result);
+    await copyKernel(parts, { architecture, version: tree.version }, result);
     await writeFile(path.join(result, 'initrd'), await firstStage(stage, tree, squashfs));
   });
 }
 
-async function copyKernel({ kernelRoot }: Parts, version: string, result: string): Promise<void> {
-  const stub = path.join(kernelRoot, 'usr/lib/systemd/boot/efi/linuxx64.efi.stub');
-  await copyFile(stub, path.join(result, 'stub'));
+async function copyKernel(
+  { kernelRoot }: Parts,
+  { architecture, version }: { architecture: MachineArchitecture; version: string },
+  result: string,
+): Promise<void> {
+  const { efi } = architectureNames[architecture];
+  const stubs = path.join(kernelRoot, 'usr/lib/systemd/boot/efi');
+  await copyFile(path.join(stubs, `linux${efi}.efi.stub`), path.join(result, 'stub'));
   await copyFile(path.join(kernelRoot, 'boot', `vmlinuz-${version}`), path.join(result, 'linux'));
   await writeFile(path.join(result, 'uname'), version);
 }

@@ -1,3 +1,5 @@
+import { architectureNames, type MachineArchitecture } from '#base/architecture.ts';
+
 /**
  * Programs of the ramdisk that Node cannot replace, by the Debian package that has them. The libraries that they need come
  * along. To add a tool add a row; a name may be a pattern with one `*`.
@@ -7,11 +9,7 @@ export interface ToolRow {
   files: readonly string[];
 }
 
-function inLibraries(name: string): string {
-  return `usr/lib/x86_64-linux-gnu/${name}`;
-}
-
-export const toolRows: readonly ToolRow[] = [
+const toolRows: readonly ToolRow[] = [
   { package: 'busybox-static', files: ['usr/bin/busybox'] },
   {
     package: 'util-linux',
@@ -61,12 +59,25 @@ export const toolRows: readonly ToolRow[] = [
     files: ['usr/bin/kmod', 'usr/sbin/modprobe', 'usr/sbin/rmmod', 'usr/sbin/modinfo', 'usr/bin/lsmod'],
   },
   { package: 'dropbear-bin', files: ['usr/sbin/dropbear', 'usr/bin/dropbearkey'] },
-  // What bcd itself needs: Node's libraries.
-  { package: 'libc6', files: ['libdl.so.2', 'libm.so.6', 'libpthread.so.0'].map(inLibraries) },
-  { package: 'libgcc-s1', files: ['libgcc_s.so.1'].map(inLibraries) },
-  { package: 'libstdc++6', files: ['libstdc++.so.6'].map(inLibraries) },
-  { package: 'libatomic1', files: ['libatomic.so.1'].map(inLibraries) },
 ];
+
+/** What bcd itself needs: Node's libraries. */
+const libraryRows: readonly ToolRow[] = [
+  { package: 'libc6', files: ['libdl.so.2', 'libm.so.6', 'libpthread.so.0'] },
+  { package: 'libgcc-s1', files: ['libgcc_s.so.1'] },
+  { package: 'libstdc++6', files: ['libstdc++.so.6'] },
+  { package: 'libatomic1', files: ['libatomic.so.1'] },
+];
+
+/** All rows; the libraries lie in a folder of their architecture. */
+export function toolRowsFor(architecture: MachineArchitecture): ToolRow[] {
+  const folder = `usr/lib/${architectureNames[architecture].triplet}`;
+  const inFolder = ({ package: name, files }: ToolRow): ToolRow => ({
+    package: name,
+    files: files.map((file) => `${folder}/${file}`),
+  });
+  return [...toolRows, ...libraryRows.map(inFolder)];
+}
 
 /** Firmware that NICs load from a file (non-free-firmware); only what a module of the ramdisk asks for is taken. */
 export const firmwarePackages: readonly string[] = [

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,6 +22,9 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** EM_AARCH64 (ELF for the Arm 64-bit Architecture). */
+const elfMachineAarch64 = 183;
 
 const node = path.resolve(`node_modules/node-linux-${process.arch}/bin/node`);
 
@@ -58,6 +61,24 @@ test('the same inputs give the same bytes in another directory', async () => {
   expect(again.digest).toBe(bcd.digest);
   expect(again.file).not.toBe(bcd.file);
 }, 120_000);
+
+/** Fetches Node for arm64 and a cross compiler, 120 MB, the first time: RAILHEAD_SLOW=1 vitest run test/agent/executable */
+test.runIf(process.env.RAILHEAD_SLOW && process.arch === 'x64')(
+  'for aarch64 it is a program of that architecture, the same bytes each time',
+  async () => {
+    const arm = await buildExecutable({ architecture: 'aarch64' });
+    const header = (await readFile(arm.file)).subarray(0, 20);
+    expect(header.toString('latin1', 0, 5)).toBe('\x7fELF\x02');
+    expect(header.readUInt16LE(18)).toBe(elfMachineAarch64);
+    const again = await buildExecutable({
+      architecture: 'aarch64',
+      cacheDirectory: path.join(directory, 'other'),
+      debianCache: '.cache/debian',
+    });
+    expect(again.digest).toBe(arm.digest);
+  },
+  300_000,
+);
 
 test('what was built once is not built again', async () => {
   const before = await stat(bcd.file);

@@ -111,6 +111,23 @@ test.runIf(process.env.RAILHEAD_SLOW)(
   300_000,
 );
 
+/** Downloads Debian's arm64 packages, 130 MB, the first time. */
+test.runIf(process.env.RAILHEAD_SLOW)(
+  'for aarch64 it holds that architecture’s EFI stub, kernel and programs',
+  async () => {
+    const program = await programOf('#!/bin/sh\necho an agent for ARM\n');
+    const arm = await buildBase({ bcd: program, architecture: 'aarch64', cacheDirectory });
+    const image = await readFile((await personalise({ ...arm, directory }, {})).file);
+    expect(image.readUInt16LE(image.readUInt32LE(60) + 4)).toBe(0xaa64);
+    expect(sectionData(image, '.uname')?.toString()).toMatch(/^6\.12\..*-arm64$/);
+    expect(sectionData(image, '.linux')?.toString('latin1', 0x38, 0x3c)).toBe('ARMd');
+    expect(arm.inputs.some(({ name }) => name.endsWith('-amd64') && name.startsWith('linux-image'))).toBe(
+      false,
+    );
+  },
+  300_000,
+);
+
 async function programOf(text: string): Promise<{ file: string; digest: string }> {
   const digest = createHash('sha256').update(text).digest('hex');
   const file = path.join(directory, digest);
