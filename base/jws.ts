@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
+import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { CompactSign, compactVerify } from 'jose';
 
 /** Signs a JSON document with an Ed25519 key as a compact JWS. `typ` says what it is, so that one kind cannot pass for another. */
@@ -19,8 +19,4 @@ export async function verifyDocument(typ: string, jws: string, key: KeyObject): 
 
 export function publicKeyFromJwk(jwk: object): KeyObject {
   return createPublicKey({ key: jwk as webcrypto.JsonWebKey, format: 'jwk' });
-}
-
-export function privateKeyFromPem(pem: string): KeyObject {
-  return createPrivateKey(pem);
 }

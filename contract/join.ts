@@ -1,3 +1,4 @@
+import { createHash, type KeyObject } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { Mac } from './bootEntry.ts';
 
@@ -23,8 +24,12 @@ export const WellKnown = Type.Object(
 );
 export type WellKnown = Static<typeof WellKnown>;
 
-/** `sha256/` and the base64 SPKI digest of a trust anchor. */
-export const Pin = Type.String({ pattern: '^sha256/[A-Za-z0-9+/]{43}=$' });
+/** The form of a trust anchor in configuration and commands: `sha256/` and the base64 digest of its SPKI (as RFC 7469 writes it). */
+export function spkiPin(key: KeyObject): string {
+  const spki = key.export({ type: 'spki', format: 'der' });
+  return `sha256/${createHash('sha256').update(spki).digest('base64')}`;
+}
+
 export interface Pins {
   servingCaPin: string;
   joinSigningPin: string;

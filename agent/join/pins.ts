@@ -1,13 +1,7 @@
-import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPublicKey, X509Certificate } from 'node:crypto';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { OkpJwk, Pins, WellKnown } from '#contract/join.ts';
-
-/** `sha256/` and the base64 digest of a key's SPKI: the form of a trust anchor in configuration and commands. */
-export function spkiPin(key: KeyObject): string {
-  const spki = key.export({ type: 'spki', format: 'der' });
-  return `sha256/${createHash('sha256').update(spki).digest('base64')}`;
-}
+import { type OkpJwk, type Pins, spkiPin, type WellKnown } from '#contract/join.ts';
 
 export function jwkPin(jwk: OkpJwk): string {
   return spkiPin(publicKeyFromJwk(jwk));

@@ -1,6 +1,6 @@
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { protocolVersion } from '#contract/agentWire.ts';
-import type { Pins, WellKnown } from '#contract/join.ts';
+import { type Pins, spkiPin, type WellKnown } from '#contract/join.ts';
 import { type CentralKeys, publicJwk } from './keys.ts';
 
 /** The three trust anchors that an agent is given by hand: `sha256/` and the base64 digest of each SPKI (RFC 7469's form). */
@@ -10,11 +10,6 @@ export function centralPins(keys: CentralKeys): Pins {
     joinSigningPin: spkiPin(createPublicKey(keys.signing)),
     joinEncryptionPin: spkiPin(createPublicKey(keys.joinEncryption)),
   };
-}
-
-export function spkiPin(key: KeyObject): string {
-  const spki = key.export({ type: 'spki', format: 'der' });
-  return `sha256/${createHash('sha256').update(spki).digest('base64')}`;
 }
 
 /** `GET /.well-known/bcd.json`: the keys that the pins are checked against. */
