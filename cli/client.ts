@@ -18,7 +18,8 @@ export interface ClientFlags {
   ca?: string;
   format: OutputFormat;
 }
-export type OutputFormat = 'text' | 'json';
+export type OutputFormat = (typeof outputFormats)[number];
+export const outputFormats = ['table', 'json', 'yaml'] as const;
 
 /** Calls one method of the API and returns its data. */
 export type CallApi = <Data>(method: `${string}.${string}`, input: object) => Promise<Data>;
@@ -30,7 +31,7 @@ export function apiCommand(name: string, description: string): Command {
     .option('--server <url>', 'base URL of the API (or RAILHEAD_SERVER)')
     .option('--token-file <file>', 'file with the bearer token (or RAILHEAD_TOKEN holds it)')
     .option('--ca <file>', "the API's CA, PEM (or RAILHEAD_CA names the file)")
-    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'));
+    .addOption(new Option('--format <format>', 'how to print').choices(outputFormats).default('table'));
 }
 
 /** An apiCommand for what belongs to one tenant. */

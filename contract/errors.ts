@@ -17,6 +17,26 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
+/**
+ * What a command that failed says to its shell: scripts tell a mistake of theirs (2) from what is refused (3), not there (4), in
+ * the way (5), beyond the machine (6) and worth another try (7).
+ */
+export const exitStatus: Readonly<Record<ErrorCode, number>> = {
+  INTERNAL: 1,
+  INVALID_INPUT: 2,
+  INVALID_CONFIG: 2,
+  UNAUTHENTICATED: 3,
+  FORBIDDEN: 3,
+  NOT_FOUND: 4,
+  CONFLICT: 5,
+  INVALID_STATE: 5,
+  UNVERIFIED_WIPE: 5,
+  UNSUPPORTED: 6,
+  DRIVER_ERROR: 6,
+  RATE_LIMITED: 7,
+  UNAVAILABLE: 7,
+};
+
 /** `path` names the offending field; the rest are facts that a program can act on. */
 export type ErrorDetails = { path?: string; reason?: string; [fact: string]: unknown };
 
