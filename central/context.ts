@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts';
+import type { Sealer } from '#base/sealing.ts';
 import type { CentralKeys } from './join/keys.ts';
 import type { Signals } from './signals.ts';
-import type { Sealer } from './store/sealing.ts';
 import type { Store } from './store/store.ts';
 
 /** What user data is rendered with, besides what belongs to one node. */

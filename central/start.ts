@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Log, silentLog } from '#base/log.ts';
+import { openSealer } from '#base/sealing.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { openAgentsServer } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
@@ -13,7 +14,6 @@ import { issueServer } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
 import { openSignals } from './signals.ts';
 import { lockCentre } from './store/lock.ts';
-import { openSealer } from './store/sealing.ts';
 import { openStore } from './store/store.ts';
 import { openEngine } from './workflows/engine.ts';
 

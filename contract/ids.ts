@@ -4,7 +4,19 @@ import { randomBytes } from 'node:crypto';
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** What an id names, by its prefix. */
-export type IdPrefix = 'img' | 'node' | 'wf' | 'op' | 'be' | 'site' | 'pool' | 'tok' | 'boot' | 'ev' | 'step';
+export type IdPrefix =
+  | 'img'
+  | 'node'
+  | 'wf'
+  | 'op'
+  | 'be'
+  | 'site'
+  | 'pool'
+  | 'tok'
+  | 'boot'
+  | 'ev'
+  | 'step'
+  | 'sec';
 
 /** A new id: the prefix, `_`, and a lower-case ULID (48 bits of milliseconds, 80 random bits). */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openSealer } from '#base/sealing.ts';
 import { identityInNames } from '#central/agents/identity.ts';
 import { ReportedEvent, ReportedResult, wellFormed } from '#central/agents/reportSchema.ts';
 import { decodeCursor, encodeCursor } from '#central/api/cursor.ts';
 import { isGranted, parseGrant, tenantScopes } from '#central/api/grants.ts';
-import { openSealer } from '#central/store/sealing.ts';
 import { RailheadError } from '#contract/errors.ts';
 
 test.each([

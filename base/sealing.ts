@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Encrypts what must not be readable in the database file or its backups. */
+/** Encrypts what must not be readable in a database file or its backups, at the centre and at sites. */
 export interface Sealer {
   seal(text: string): Buffer;
   /** @throws Error when the bytes were changed or the key is another one */
