@@ -11,6 +11,17 @@ export const OkpJwk = Type.Object(
 );
 export type OkpJwk = Static<typeof OkpJwk>;
 
+/** A public key that secrets are sealed to. */
+export const SealingJwk = Type.Object(
+  {
+    kty: Type.Literal('OKP'),
+    crv: Type.Literal('X25519'),
+    x: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+  },
+  closed,
+);
+export type SealingJwk = Static<typeof SealingJwk>;
+
 /** `GET /.well-known/bcd.json` of the centre: nothing in it is believed unless the pins match. */
 export const WellKnown = Type.Object(
   {
@@ -45,6 +56,8 @@ export const JoinRequest = Type.Object(
     token: Type.String(),
     /** PKCS#10, PEM: proof of the agent's own key. */
     csr: Type.String(),
+    /** X25519: what is sealed to this agent. */
+    sealingKey: Type.Optional(SealingJwk),
     version: Type.String(),
   },
   closed,

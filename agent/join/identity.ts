@@ -16,6 +16,8 @@ export const Identity = Type.Object(
     server: Type.String(),
     /** PKCS#8, PEM. Made here; it never leaves. */
     privateKey: Type.String(),
+    /** X25519, PKCS#8, PEM: opens what is sealed to this agent. Made here; it never leaves. */
+    sealingPrivateKey: Type.String(),
     /** PEM: the agent's certificate, then the CA's. */
     certificate: Type.String(),
     ca: Type.String(),

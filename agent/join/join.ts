@@ -13,7 +13,7 @@ import { JoinResponse, OkpJwk, type Pins, type WellKnown } from '#contract/join.
 import { validate } from '#contract/validate.ts';
 import { fetchWellKnown, postJoin } from './centre.ts';
 import { findIdentity, type Identity, writeIdentity } from './identity.ts';
-import { certificateRequest, pendingKey, pendingKeyFile } from './ownKey.ts';
+import { certificateRequest, forgetPendingKeys, pendingKeys, sealingJwk } from './ownKeys.ts';
 import { checkPins } from './pins.ts';
 
 export interface JoinOptions extends Pins {
@@ -35,20 +35,21 @@ export async function join(options: JoinOptions): Promise<Identity> {
   if (present !== undefined) return settle(options, sameIdentity(present, options.nodeId));
   const token = await readToken(options.tokenFile);
   const document = await trustedDocument(server, options);
-  const privateKey = await pendingKey(options.stateDirectory);
+  const keys = await pendingKeys(options.stateDirectory);
   const answer = await postJoin(server, document.servingCa, {
     protocol: protocolVersion,
     role: roleOf(options.nodeId),
     nodeId: options.nodeId,
     token: await seal(token, publicKeyFromJwk(document.joinEncryptionKey)),
-    csr: await certificateRequest(privateKey, options.nodeId),
+    csr: await certificateRequest(keys.privateKey, options.nodeId),
+    sealingKey: sealingJwk(keys),
     version,
   });
   const response = await openAnswer(answer, document.joinSigningKey);
-  checkResponse(response, options.nodeId, privateKey);
+  checkResponse(response, options.nodeId, keys.privateKey);
   const { role, nodeId, certificate, ca, expiresAt } = response;
   const signingKey = document.joinSigningKey;
-  const identity = { role, nodeId, server, privateKey, certificate, ca, signingKey, expiresAt };
+  const identity = { role, nodeId, server, ...keys, certificate, ca, signingKey, expiresAt };
   await writeIdentity(options.stateDirectory, identity);
   return settle(options, identity);
 }
@@ -141,8 +142,17 @@ function otherIdentity(asked: string, found: string): RailheadError {
 
 /** What only matters until the identity is on disk goes away. */
 async function settle(options: JoinOptions, identity: Identity): Promise<Identity> {
-  await rm(pendingKeyFile(options.stateDirectory), { force: true });
-  await rm(options.tokenFile, { force: true });
-  await syncDirectory(options.stateDirectory);
+  await forgetPendingKeys(options.stateDirectory);
+  await removeToken(options.tokenFile);
   return identity;
+}
+
+async function removeToken(file: string): Promise<void> {
+  try {
+    await rm(file);
+  } catch (error) {
+    if (isENOENT(error)) return;
+    throw error;
+  }
+  await syncDirectory(path.dirname(file));
 }

@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { signDocument } from '#base/jws.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
@@ -7,7 +7,7 @@ import type { JoinRequest, JoinResponse } from '#contract/join.ts';
 import { identityUri } from '../agents/identity.ts';
 import type { CentralContext } from '../context.ts';
 import { nodeTopic } from '../signals.ts';
-import { now, type Queries } from '../store/store.ts';
+import { bookAgent, bookCertificate } from './agents.ts';
 import { type IssuedCertificate, issueFor } from './authority.ts';
 import { useJoinToken } from './joinTokens.ts';
 import { recordNodeJoin } from './nodeJoin.ts';
@@ -21,13 +21,16 @@ const certificateValidMs = 90 * 24 * 3_600_000;
  */
 export async function answerJoin(context: CentralContext, request: JoinRequest): Promise<string> {
   const token = await unsealToken(context, request.token);
-  const uri = identityUri({ role: request.role, id: request.nodeId });
-  const issued = await issueFor(context.keys.authority, request.csr, { uri, validMs: certificateValidMs });
+  const identity = { role: request.role, id: request.nodeId };
+  const subject = { uri: identityUri(identity), validMs: certificateValidMs };
+  const issued = await issueFor(context.keys.authority, request.csr, subject);
   if (issued === undefined) throw unusableRequest();
+  const publicKey = certifiedKey(issued);
   await context.store.transaction().execute(async (queries) => {
-    const usedBy = keyThumbprint(issued.certificate);
+    const usedBy = keyThumbprint(publicKey);
     const used = await useJoinToken(queries, token, { role: request.role, nodeId: request.nodeId, usedBy });
-    await bookCertificate(queries, uri, issued);
+    await bookAgent(queries, { identity, publicKey, sealingKey: request.sealingKey });
+    await bookCertificate(queries, identity, issued);
     if (request.role === 'node') await recordNodeJoin(queries, used);
   });
   context.log.info({ role: request.role, nodeId: request.nodeId, version: request.version }, 'joined');
@@ -53,22 +56,14 @@ function unusableRequest(): RailheadError {
   return new RailheadError('INVALID_INPUT', message, { path: 'csr' });
 }
 
-function keyThumbprint(certificate: string): string {
-  const spki = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(spki).digest('hex');
+/** SPKI, PEM. */
+function certifiedKey({ certificate }: IssuedCertificate): string {
+  return new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'pem' }) as string;
 }
 
-async function bookCertificate(queries: Queries, identity: string, issued: IssuedCertificate): Promise<void> {
-  await queries
-    .insertInto('certificates')
-    .values({
-      serial: issued.serial,
-      identity,
-      issued_at: now(),
-      expires_at: issued.expiresAt.toISOString(),
-      revoked_at: null,
-    })
-    .execute();
+function keyThumbprint(publicKey: string): string {
+  const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(spki).digest('hex');
 }
 
 function joinResponse(

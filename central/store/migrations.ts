@@ -104,4 +104,17 @@ CREATE TABLE events (
 CREATE INDEX events_by_workflow ON events (workflow_id, seq);
 CREATE INDEX events_by_node ON events (node_id, seq);
 `,
+  `
+CREATE TABLE agents (
+  identity TEXT PRIMARY KEY, role TEXT NOT NULL CHECK (role IN ('site', 'node')), agent_id TEXT NOT NULL,
+  public_key TEXT NOT NULL, sealing_key TEXT, counter INTEGER NOT NULL, renewal TEXT,
+  joined_at TEXT NOT NULL, renewed_at TEXT, trust_number INTEGER NOT NULL, revoked_at TEXT, revoked_why TEXT, alarm TEXT
+);
+CREATE INDEX agents_by_id ON agents (agent_id);
+CREATE INDEX certificates_by_identity ON certificates (identity);
+CREATE TABLE revocations (
+  number BIGINT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('certificate', 'machine-key', 'image-signer')),
+  subject TEXT NOT NULL, identity TEXT NOT NULL, why TEXT NOT NULL, revoked_by TEXT NOT NULL, at TEXT NOT NULL, expires_at TEXT
+);
+`,
 ];

@@ -145,6 +145,45 @@ interface CertificatesTable {
   revoked_at: Time | null;
 }
 
+/** An agent that has joined: what its newest join and renewals left. Its certificates are in the books by their serials. */
+interface AgentsTable {
+  /** `urn:railhead:<role>:<id>`. */
+  identity: string;
+  role: 'site' | 'node';
+  agent_id: string;
+  /** SPKI, PEM: the key that its certificates are for and that it proves when it renews. */
+  public_key: string;
+  /** X25519: what is sealed to this agent. */
+  sealing_key: Json | null;
+  /** The renewals that it has had since it joined. */
+  counter: number;
+  /** The nonce of the newest renewal: whoever shows that counter with another one is a copy. */
+  renewal: string | null;
+  joined_at: Time;
+  renewed_at: Time | null;
+  /** The newest list of the centre's keys that it is known to have. */
+  trust_number: number;
+  revoked_at: Time | null;
+  revoked_why: string | null;
+  /** What an operator must look at, e.g. a copied disk. */
+  alarm: string | null;
+}
+
+/** What is on the list of the revoked, which sites keep. */
+interface RevocationsTable {
+  /** Grows with time: the number of a list is that of its newest entry. */
+  number: number;
+  kind: 'certificate' | 'machine-key' | 'image-signer';
+  /** A serial; the `x` of a machine's Ed25519 key; the sha256 of a signer's SPKI. */
+  subject: string;
+  identity: string;
+  why: string;
+  revoked_by: string;
+  at: Time;
+  /** When it ends by itself, so that the list can forget it. */
+  expires_at: Time | null;
+}
+
 interface SecretsTable {
   ref: string;
   sealed: Buffer;
@@ -235,6 +274,8 @@ export interface Tables {
   node_joins: NodeJoinsTable;
   join_tokens: JoinTokensTable;
   certificates: CertificatesTable;
+  agents: AgentsTable;
+  revocations: RevocationsTable;
   secrets: SecretsTable;
   workflows: WorkflowsTable;
   workflow_steps: WorkflowStepsTable;

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readIdentity } from '#agent/join/identity.ts';
 import { type JoinOptions, join } from '#agent/join/join.ts';
 import { isENOENT } from '#base/errors.ts';
+import { openText, sealText } from '#base/jwe.ts';
+import { publicKeyFromJwk } from '#base/jws.ts';
+import { agentSealingKey } from '#central/join/agents.ts';
 import { issueServer } from '#central/join/authority.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { openKeys } from '#central/join/keys.ts';
@@ -40,7 +44,7 @@ async function setUp() {
     stateDirectory: path.join(directory, 'state'),
     ...centralPins(await openKeys(home)),
   };
-  return { options, siteId, token };
+  return { options, siteId, token, store };
 }
 
 test('a site joins by three pins and a token, and is then let in by its certificate', async () => {
@@ -69,7 +73,7 @@ test('the identity is readable by its owner alone, and the token file is gone', 
   const file = path.join(options.stateDirectory, 'identity.json');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await stat(options.tokenFile).catch(isENOENT)).toBe(true);
-  expect(await stat(path.join(options.stateDirectory, 'pending-key.pem')).catch(isENOENT)).toBe(true);
+  expect(await stat(path.join(options.stateDirectory, 'pending-keys.json')).catch(isENOENT)).toBe(true);
 });
 
 test.each(['servingCaPin', 'joinSigningPin', 'joinEncryptionPin'] as const)(
@@ -85,6 +89,14 @@ test.each(['servingCaPin', 'joinSigningPin', 'joinEncryptionPin'] as const)(
   },
 );
 
+test('the sealing key is made here, and its public half is in the books of the centre', async () => {
+  const { options, siteId, store } = await setUp();
+  const { sealingPrivateKey } = await join(options);
+  const booked = await agentSealingKey(store, { role: 'site', id: siteId });
+  const sealed = await sealText('railhead-test', 'a secret', publicKeyFromJwk(booked));
+  expect(await openText('railhead-test', sealed, createPrivateKey(sealingPrivateKey))).toBe('a secret');
+});
+
 test('a token that was used by another key is refused by name', async () => {
   const { options, token } = await setUp();
   await join(options);
@@ -97,7 +109,9 @@ test('a join whose answer was lost is repeated with the same key', async () => {
   const { options, token } = await setUp();
   const first = await join(options);
   await rm(path.join(options.stateDirectory, 'identity.json'));
-  await writeFile(path.join(options.stateDirectory, 'pending-key.pem'), first.privateKey);
+  const { privateKey, sealingPrivateKey } = first;
+  const pending = JSON.stringify({ privateKey, sealingPrivateKey });
+  await writeFile(path.join(options.stateDirectory, 'pending-keys.json'), pending);
   await writeFile(options.tokenFile, token);
   expect((await join(options)).privateKey).toBe(first.privateKey);
 });

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { type Identity, writeIdentity } from '#agent/join/identity.ts';
-import { certificateRequest, pendingKey } from '#agent/join/ownKey.ts';
+import { certificateRequest, pendingKeys } from '#agent/join/ownKeys.ts';
 import { issueFor } from '#central/join/authority.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import type { CacheImage } from '#contract/images.ts';
@@ -63,8 +63,8 @@ async function joinByHand(
   stateDirectory: string,
   { authority, signing, url }: ScriptedCentre,
 ): Promise<void> {
-  const privateKey = await pendingKey(stateDirectory);
-  const request = await certificateRequest(privateKey, siteId);
+  const keys = await pendingKeys(stateDirectory);
+  const request = await certificateRequest(keys.privateKey, siteId);
   const issued = await issueFor(authority, request, {
     uri: `urn:railhead:site:${siteId}`,
     validMs: 3_600_000,
@@ -74,7 +74,7 @@ async function joinByHand(
     role: 'site',
     nodeId: siteId,
     server: url,
-    privateKey,
+    ...keys,
     certificate: `${issued.certificate}\n${authority.certificate}`,
     ca: authority.certificate,
     signingKey: publicJwk(signing),

@@ -1,0 +1,80 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { SealingJwk } from '#contract/join.ts';
+import { type AgentIdentity, identityUri } from '../agents/identity.ts';
+import { now, parseJson, type Queries } from '../store/store.ts';
+import type { Row } from '../store/tables.ts';
+import type { IssuedCertificate } from './authority.ts';
+
+export interface JoinedAgent {
+  identity: AgentIdentity;
+  /** SPKI, PEM. */
+  publicKey: string;
+  sealingKey?: SealingJwk | undefined;
+}
+
+/** Notes an agent's join. What an earlier join of the same identity left, its counter and its revocation, ends with it. */
+export async function bookAgent(queries: Queries, agent: JoinedAgent): Promise<void> {
+  const { role, id } = agent.identity;
+  const fresh = {
+    public_key: agent.publicKey,
+    sealing_key: agent.sealingKey === undefined ? null : JSON.stringify(agent.sealingKey),
+    counter: 0,
+    renewal: null,
+    joined_at: now(),
+    renewed_at: null,
+    trust_number: 0,
+    revoked_at: null,
+    revoked_why: null,
+    alarm: null,
+  };
+  await queries
+    .insertInto('agents')
+    .values({ identity: identityUri(agent.identity), role, agent_id: id, ...fresh })
+    .onConflict((conflict) => conflict.column('identity').doUpdateSet(fresh))
+    .execute();
+}
+
+export async function bookCertificate(
+  queries: Queries,
+  identity: AgentIdentity,
+  issued: IssuedCertificate,
+): Promise<void> {
+  await queries
+    .insertInto('certificates')
+    .values({
+      serial: issued.serial,
+      identity: identityUri(identity),
+      issued_at: now(),
+      expires_at: issued.expiresAt.toISOString(),
+      revoked_at: null,
+    })
+    .execute();
+}
+
+export function findAgent(store: Queries, identity: AgentIdentity): Promise<Row<'agents'> | undefined> {
+  return store
+    .selectFrom('agents')
+    .selectAll()
+    .where('identity', '=', identityUri(identity))
+    .executeTakeFirst();
+}
+
+/**
+ * The key that secrets for an agent are sealed to (X25519).
+ * @throws RailheadError INVALID_STATE when it has not joined with one, or is revoked
+ */
+export async function agentSealingKey(store: Queries, identity: AgentIdentity): Promise<SealingJwk> {
+  const agent = await findAgent(store, identity);
+  const key = parseJson<SealingJwk>(agent?.sealing_key ?? null);
+  if (agent !== undefined && agent.revoked_at === null && key !== undefined) return key;
+  const { role, id } = identity;
+  throw new RailheadError(
+    'INVALID_STATE',
+    `${role} ${id} has no key to seal to: it joins again with a new token`,
+    {
+      reason: agent?.revoked_at == null ? 'sealing-key' : 'revoked',
+      role,
+      id,
+    },
+  );
+}
