@@ -8,11 +8,11 @@ export const siteNamePattern = '^[a-z0-9][a-z0-9._-]{0,62}$';
 
 /** @throws RailheadError CONFLICT when a site has this name */
 export async function createSite(store: Queries, name: string): Promise<Row<'sites'>> {
-  const row = { site_id: newId('site'), name, created_at: now(), generation: 0, observed_generation: 0 };
+  const row = { site_id: newId('site'), name, created_at: now() };
   try {
     return await store
       .insertInto('sites')
-      .values({ ...row, spec: null, seen_at: null })
+      .values({ ...row, seen_at: null })
       .returningAll()
       .executeTakeFirstOrThrow();
   } catch (error) {

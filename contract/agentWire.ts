@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { CachedImage } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
-import { SiteSpec } from './nodeSpec.ts';
+import { NodeSpec } from './nodeSpec.ts';
 import { Operation, type OperationProgress, type OperationResult } from './operations.ts';
 
 /** The version of what agents and the centre say to each other; each side states its own. */
@@ -20,11 +20,11 @@ export const AgentPoll = Type.Object(
 );
 export type AgentPoll = Static<typeof AgentPoll>;
 
-/** `spec` is present when its generation is newer than the observed one. Operations are repeated until `taken`. */
+/** `spec`, the agent's own, is present when its generation is newer than the observed one. Operations are repeated until `taken`. */
 export const AgentPollAnswer = Type.Object(
   {
     protocol: Type.Integer(),
-    spec: Type.Optional(SiteSpec),
+    spec: Type.Optional(NodeSpec),
     operations: Type.Array(Operation),
     /** Operations to abandon where they can still be stopped. */
     cancelled: Type.Array(Type.String()),

@@ -18,6 +18,17 @@ export const BmcBinding = Type.Object(
 );
 export type BmcBinding = Static<typeof BmcBinding>;
 
+/** Which driver does one concern's work for a node, e.g. `power` by `redfish`, and what it needs to know. */
+export const DriverBinding = Type.Object(
+  { driver: Type.String(), config: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+  closed,
+);
+export type DriverBinding = Static<typeof DriverBinding>;
+/** The bindings of one node by concern: `power`, `management`, `virtual-media`, `boot`, `deploy`, `inspect`, … */
+export const DriverBindings = Type.Record(Type.String(), DriverBinding);
+export type DriverBindings = Static<typeof DriverBindings>;
+
+/** A machine as its site knows it. */
 export const SiteNode = Type.Object(
   {
     nodeId: Type.String(),
@@ -32,14 +43,49 @@ export const SiteNode = Type.Object(
 );
 export type SiteNode = Static<typeof SiteNode>;
 
-/** The desired state of one site agent; the agent reports the generation it has observed. */
-export const SiteSpec = Type.Object(
+/** What a site agent is to hold, know and serve. */
+export const SiteSection = Type.Object(
   {
-    siteId: Type.String(),
-    generation: Type.Integer({ minimum: 0 }),
     cacheImages: Type.Array(CacheImage),
     nodes: Type.Array(SiteNode),
+    /** What machines boot next, each a BootEntry signed by the centre (compact JWS). Left out: what the site has stays. */
+    bootEntries: Type.Optional(Type.Array(Type.String())),
   },
   closed,
 );
-export type SiteSpec = Static<typeof SiteSpec>;
+export type SiteSection = Static<typeof SiteSection>;
+
+/** One unit of a host's configuration, e.g. `sysctl`. */
+export const HostUnit = Type.Object(
+  { unit: Type.String(), settings: Type.Record(Type.String(), Type.Unknown()) },
+  closed,
+);
+export type HostUnit = Static<typeof HostUnit>;
+/** What an installed OS converges to: the units that apply to this machine, in the order of their application. */
+export const HostSection = Type.Object({ units: Type.Array(HostUnit) }, closed);
+export type HostSection = Static<typeof HostSection>;
+
+export const NodeSpecRole = Type.Enum(['site', 'ramdisk', 'node']);
+export type NodeSpecRole = Static<typeof NodeSpecRole>;
+
+/**
+ * The desired state of one agent, whatever its role: `nodeId` is the identity that it joined as. The generation grows when,
+ * and only when, the content changes; the agent reports the generation that it has observed.
+ */
+export const NodeSpec = Type.Object(
+  {
+    nodeId: Type.String(),
+    role: NodeSpecRole,
+    generation: Type.Integer({ minimum: 0 }),
+    /** For ramdisk and node: the bindings of the machine. */
+    drivers: Type.Optional(DriverBindings),
+    /** For a node whose deploy has succeeded. */
+    host: Type.Optional(HostSection),
+    /** For a site. */
+    site: Type.Optional(SiteSection),
+  },
+  closed,
+);
+export type NodeSpec = Static<typeof NodeSpec>;
+/** What the generation counts the changes of. */
+export type NodeSpecContent = Pick<NodeSpec, 'drivers' | 'host' | 'site'>;

@@ -48,6 +48,7 @@ export const Profile = Type.Object(
         closed,
       ),
     ),
+    hostConfig: Type.Optional(Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()))),
     steps: Type.Optional(StepList),
     acceptance: Type.Optional(StepList),
     cleanup: Type.Optional(StepList),

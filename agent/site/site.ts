@@ -50,7 +50,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const state = keep(await openState(config.stateDirectory));
   keep(startPruning(state, log));
   const cache = keep(await openSiteCache(config, log));
-  cache.desire(state.spec.current()?.cacheImages ?? []);
+  cache.desire(state.spec.current()?.site?.cacheImages ?? []);
 
   const machines = createWake();
   const news = createWake();
@@ -70,7 +70,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const signingKey = publicKeyFromJwk(identity.signingKey);
   const executor = keep(startExecutor({ siteId, signingKey, state, cache, bmcs, onResult: news.wake, log }));
   const client = connectCentre(config.central.url ?? identity.server, identity);
-  keep(startLink({ siteId, client, state, cache, executor, progress, machines, news, log }));
+  keep(startLink({ siteId, signingKey, client, state, cache, executor, progress, machines, news, log }));
   log.info({ siteId, machines: machineListen(config), boot: bootServer.httpUrl }, 'site agent is ready');
 }
 

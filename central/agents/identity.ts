@@ -47,7 +47,7 @@ export async function authenticateAgent(store: Queries, request: FastifyRequest)
 /** @throws RailheadError FORBIDDEN when the agent is no site */
 export function siteOf(identity: AgentIdentity): string {
   if (identity.role === 'site') return identity.id;
-  throw new RailheadError('FORBIDDEN', 'only site agents poll and report here', { reason: 'role' });
+  throw new RailheadError('FORBIDDEN', 'only site agents report here', { reason: 'role' });
 }
 
 function unauthenticated(message: string, reason: string): RailheadError {

@@ -1,5 +1,6 @@
 import type { CentralContext } from '../context.ts';
 import { recordInventory } from './imageLocations.ts';
+import { noteObserved } from './nodeSpec.ts';
 import { recordProgress } from './progress.ts';
 import {
   type ReportEnvelope,
@@ -35,9 +36,5 @@ export async function takeReport(
     await recordProgress(context, siteId, progress);
   if (report.images !== undefined)
     await recordInventory(context.store, siteId, take(ReportedImage, report.images));
-  await context.store
-    .updateTable('sites')
-    .set({ observed_generation: report.observedGeneration })
-    .where('site_id', '=', siteId)
-    .execute();
+  await noteObserved(context.store, { role: 'site', id: siteId }, report.observedGeneration);
 }

@@ -59,9 +59,9 @@ function joinRoutes(context: CentralContext, server: FastifyInstance): void {
 
 function agentRoutes(context: CentralContext, server: FastifyInstance, stop: AbortSignal): void {
   server.post('/v1/agent/poll', async (request, reply) => {
-    const siteId = siteOf(await authenticateAgent(context.store, request));
+    const agent = await authenticateAgent(context.store, request);
     const poll = validate(AgentPoll, request.body);
-    return answerPoll(context, siteId, poll, AbortSignal.any([stop, goneSignal(reply)]));
+    return answerPoll(context, agent, poll, AbortSignal.any([stop, goneSignal(reply)]));
   });
   server.post('/v1/agent/report', async (request) => {
     const siteId = siteOf(await authenticateAgent(context.store, request));

@@ -1,39 +1,19 @@
 import type { CacheImage } from '#contract/images.ts';
-import type { SiteNode, SiteSpec } from '#contract/nodeSpec.ts';
+import type { SiteNode, SiteSection } from '#contract/nodeSpec.ts';
+import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import type { PoolPolicy } from '../groups/poolPolicy.ts';
 import { findImage } from '../images/resolve.ts';
 import { verifyImageForUse } from '../images/verify.ts';
 import type { Row } from '../store/tables.ts';
 
-/**
- * The desired state of a site as it is now. Its generation grows when the content changed since it was last asked for,
- * and past `observed` when that is ahead (the centre's database was restored from a backup).
- */
-export async function currentSiteSpec(
-  context: CentralContext,
-  siteId: string,
-  observed: number,
-): Promise<SiteSpec> {
-  const content = {
+/** What a site is to hold, know and serve as of now. */
+export async function siteSection(context: CentralContext, siteId: string): Promise<SiteSection> {
+  return {
     cacheImages: await desiredImages(context, siteId),
     nodes: await siteNodes(context, siteId),
+    bootEntries: await desiredEntries(context.store, siteId),
   };
-  const text = JSON.stringify(content);
-  const site = await context.store
-    .selectFrom('sites')
-    .select(['generation', 'spec'])
-    .where('site_id', '=', siteId)
-    .executeTakeFirstOrThrow();
-  if (site.spec === text && observed <= site.generation)
-    return { siteId, generation: site.generation, ...content };
-  const generation = Math.max(site.generation, observed) + 1;
-  await context.store
-    .updateTable('sites')
-    .set({ generation, spec: text })
-    .where('site_id', '=', siteId)
-    .execute();
-  return { siteId, generation, ...content };
 }
 
 /** The images that the site's pools pre-warm or boot, each verified now; one that does not verify is left out. */

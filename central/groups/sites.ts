@@ -1,8 +1,11 @@
 import Type from 'typebox';
+import { findSpec } from '../agents/nodeSpec.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { fleet } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
+import { present } from '../nodes.ts';
 import { createSite, siteNamePattern } from '../sites.ts';
+import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
 const closed = { additionalProperties: false };
@@ -14,7 +17,7 @@ export const sites: Group = {
     action: 'compute:sites:manage',
     input: Type.Object({ name: Type.String({ pattern: siteNamePattern }) }, closed),
     scopes: () => [fleet],
-    run: async ({ store }, { name }) => presentSite(await createSite(store, name)),
+    run: async ({ store }, { name }) => presentSite(store, await createSite(store, name)),
   }),
   list: method({
     kind: 'read',
@@ -28,13 +31,20 @@ export const sites: Group = {
         .orderBy('site_id')
         .limit(limit + 1);
       if (cursor !== undefined) query = query.where('site_id', '>', decodeCursor(cursor, 'string')[0]);
-      return pageOf(await query.execute(), limit, (row) => [row.site_id], presentSite);
+      const page = pageOf(
+        await query.execute(),
+        limit,
+        (row) => [row.site_id],
+        (row) => row,
+      );
+      return { ...page, items: await Promise.all(page.items.map((row) => presentSite(store, row))) };
     },
   }),
 };
 
-function presentSite(row: Row<'sites'>) {
-  const { site_id: siteId, name, generation, observed_generation: observedGeneration, seen_at: seenAt } = row;
-  const contact = seenAt === null ? {} : { seenAt };
-  return { siteId, name, createdAt: row.created_at, generation, observedGeneration, ...contact };
+async function presentSite(store: Queries, row: Row<'sites'>) {
+  const { site_id: siteId, name, created_at: createdAt, seen_at: seenAt } = row;
+  const spec = await findSpec(store, { role: 'site', id: siteId });
+  const { generation = 0, observed_generation: observedGeneration = 0 } = spec ?? {};
+  return { siteId, name, createdAt, generation, observedGeneration, ...present({ seenAt }) };
 }

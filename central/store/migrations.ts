@@ -117,4 +117,21 @@ CREATE TABLE revocations (
   subject TEXT NOT NULL, identity TEXT NOT NULL, why TEXT NOT NULL, revoked_by TEXT NOT NULL, at TEXT NOT NULL, expires_at TEXT
 );
 `,
+  `
+CREATE TABLE node_specs (
+  role TEXT NOT NULL CHECK (role IN ('site', 'ramdisk', 'node')), node_id TEXT NOT NULL, generation INTEGER NOT NULL,
+  content TEXT, observed_generation INTEGER NOT NULL, observed_at TEXT, PRIMARY KEY (role, node_id)
+);
+INSERT INTO node_specs (role, node_id, generation, content, observed_generation, observed_at)
+  SELECT 'site', site_id, generation, NULL, observed_generation, seen_at FROM sites;
+ALTER TABLE sites DROP COLUMN generation;
+ALTER TABLE sites DROP COLUMN observed_generation;
+ALTER TABLE sites DROP COLUMN spec;
+ALTER TABLE nodes ADD COLUMN drivers TEXT;
+ALTER TABLE nodes ADD COLUMN host_config TEXT;
+CREATE TABLE boot_entries (
+  node_id TEXT PRIMARY KEY REFERENCES nodes (node_id), site_id TEXT NOT NULL, entry_id TEXT NOT NULL,
+  entry TEXT NOT NULL, expires_at TEXT NOT NULL
+);
+`,
 ];

@@ -1,5 +1,6 @@
 import type { Generated, Insertable, Selectable } from 'kysely';
 import type { CacheState, Compression, ImageFormat, ImageKind } from '#contract/images.ts';
+import type { NodeSpecRole } from '#contract/nodeSpec.ts';
 import type { OperationOutcome } from '#contract/operations.ts';
 
 /** A time as ISO 8601 text, which sorts as time does. */
@@ -31,9 +32,6 @@ interface SitesTable {
   site_id: string;
   name: string;
   created_at: Time;
-  generation: Generated<number>;
-  spec: Json | null;
-  observed_generation: Generated<number>;
   seen_at: Time | null;
 }
 
@@ -103,6 +101,29 @@ interface NodesTable {
   state: 'enrolled' | 'deploying' | 'active' | 'failed';
   role: string | null;
   created_at: Time;
+  /** Driver bindings as `resolveDriverBindings` made them; null: those of its BMC alone. */
+  drivers: Json | null;
+  /** Units of the profile that was deployed last; null before the first deploy has succeeded. */
+  host_config: Json | null;
+}
+
+interface BootEntriesTable {
+  node_id: string;
+  site_id: string;
+  entry_id: string;
+  /** Signed by the centre: a compact JWS. */
+  entry: string;
+  expires_at: Time;
+}
+
+interface NodeSpecsTable {
+  role: NodeSpecRole;
+  node_id: string;
+  generation: number;
+  /** What `generation` stands for. */
+  content: Json | null;
+  observed_generation: number;
+  observed_at: Time | null;
 }
 
 interface NodeMacsTable {
@@ -271,6 +292,8 @@ export interface Tables {
   profiles: ProfilesTable;
   nodes: NodesTable;
   node_macs: NodeMacsTable;
+  node_specs: NodeSpecsTable;
+  boot_entries: BootEntriesTable;
   node_joins: NodeJoinsTable;
   join_tokens: JoinTokensTable;
   certificates: CertificatesTable;

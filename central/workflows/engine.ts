@@ -3,7 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import { toWireError } from '#contract/errors.ts';
 import type { CentralContext } from '../context.ts';
-import { workflowTopic } from '../signals.ts';
+import { nodeTopic, workflowTopic } from '../signals.ts';
 import { decideNext, isDecisiveFailure } from './decide.ts';
 import {
   changeStep,
@@ -103,6 +103,8 @@ async function advance(
   if (move.kind === 'skip') await skip(central, workflow, move.steps);
   if (move.kind === 'finish') await finishWorkflow(central.store, workflow, move.state, failure(steps));
   central.signals.notify(workflowTopic(workflowId));
+  // What the installed OS is to be may have changed with the workflow's end.
+  if (move.kind === 'finish') central.signals.notify(nodeTopic(workflow.node_id));
   return false;
 }
 

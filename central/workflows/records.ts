@@ -136,7 +136,13 @@ async function settleNode(queries: Queries, workflow: WorkflowRow, state: string
   const profile = JSON.parse(workflow.profile) as Profile;
   if (profile.image === undefined) return;
   const after =
-    state === 'succeeded' ? { state: 'active' as const, role: profile.role } : { state: 'failed' as const };
+    state === 'succeeded'
+      ? {
+          state: 'active' as const,
+          role: profile.role,
+          host_config: JSON.stringify(profile.hostConfig ?? {}),
+        }
+      : { state: 'failed' as const };
   await queries.updateTable('nodes').set(after).where('node_id', '=', workflow.node_id).execute();
 }
 

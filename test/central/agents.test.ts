@@ -40,7 +40,12 @@ test('a site joins with its token and polls by the certificate that it got', asy
     protocol: 1,
     operations: [],
     cancelled: [],
-    spec: { siteId: site.siteId, generation: 1, cacheImages: [], nodes: [] },
+    spec: {
+      nodeId: site.siteId,
+      role: 'site',
+      generation: 1,
+      site: { cacheImages: [], nodes: [], bootEntries: [] },
+    },
   });
   await site.client.close();
 });
@@ -158,15 +163,17 @@ test('a waiting poll is answered as soon as the desired state changes', async ()
   const changed = await waiting;
   expect(changed.spec).toMatchObject({
     generation: 2,
-    cacheImages: [
-      {
-        ref: 'prewarmed@1',
-        digest: 'a'.repeat(64),
-        sizeBytes: 7,
-        sources: ['https://images.example.com/demo-os.raw.zst'],
-        signerKey: signer.publicKey,
-      },
-    ],
+    site: {
+      cacheImages: [
+        {
+          ref: 'prewarmed@1',
+          digest: 'a'.repeat(64),
+          sizeBytes: 7,
+          sources: ['https://images.example.com/demo-os.raw.zst'],
+          signerKey: signer.publicKey,
+        },
+      ],
+    },
   });
   await centre.call('metal.enroll', {
     tenantId: 'root',
@@ -179,13 +186,15 @@ test('a waiting poll is answered as soon as the desired state changes', async ()
   const { spec: withNode } = await pollOnce(site, { observedGeneration: 2, taken: [] });
   expect(withNode).toMatchObject({
     generation: 3,
-    nodes: [
-      {
-        nodeId: 'node-specced',
-        macs: ['52:54:00:aa:bb:01'],
-        bmc: { driver: 'redfish', address: 'https://10.78.0.11', credentialRef: 'secret://bmc/1' },
-      },
-    ],
+    site: {
+      nodes: [
+        {
+          nodeId: 'node-specced',
+          macs: ['52:54:00:aa:bb:01'],
+          bmc: { driver: 'redfish', address: 'https://10.78.0.11', credentialRef: 'secret://bmc/1' },
+        },
+      ],
+    },
   });
   await site.client.close();
 });
@@ -200,7 +209,7 @@ test('an image whose signer was revoked leaves the desired state', async () => {
     policy: { prewarmImages: ['revoked@1'] },
   });
   const { spec } = await pollOnce(site, { observedGeneration: 0, taken: [] });
-  expect(spec?.cacheImages).toHaveLength(1);
+  expect(spec?.site?.cacheImages).toHaveLength(1);
   await onHost(centre.directory, ({ store }) =>
     store
       .updateTable('image_signers')
@@ -209,7 +218,10 @@ test('an image whose signer was revoked leaves the desired state', async () => {
       .execute(),
   );
   const after = await pollOnce(site, { observedGeneration: spec?.generation ?? 0, taken: [] });
-  expect(after.spec).toMatchObject({ generation: (spec?.generation ?? 0) + 1, cacheImages: [] });
+  expect(after.spec).toMatchObject({
+    generation: (spec?.generation ?? 0) + 1,
+    site: { cacheImages: [] },
+  });
   await site.client.close();
 });
 

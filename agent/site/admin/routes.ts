@@ -58,7 +58,7 @@ function status({ siteId, state }: AdminParts) {
 /** Every machine that was seen or named, with its node. */
 function machines({ state }: AdminParts) {
   const seen = new Map(state.events.machines().map(({ mac, lastSeen }) => [mac, lastSeen]));
-  const named = state.spec.current()?.nodes.flatMap((node) => node.macs) ?? [];
+  const named = state.spec.current()?.site?.nodes.flatMap((node) => node.macs) ?? [];
   return [...new Set([...seen.keys(), ...named])].sort().map((mac) => ({
     mac,
     ...nodeOf(mac, state),

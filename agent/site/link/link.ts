@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { Executor } from '../operations/executor.ts';
@@ -11,6 +12,7 @@ import { repeatForever } from './retry.ts';
 
 export interface LinkParts {
   siteId: string;
+  signingKey: KeyObject;
   client: CentreClient;
   state: SiteState;
   cache: ImageCache;

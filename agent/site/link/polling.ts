@@ -1,18 +1,22 @@
+import type { KeyObject } from 'node:crypto';
 import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { type AgentPollAnswer, protocolVersion } from '#contract/agentWire.ts';
-import type { SiteSpec } from '#contract/nodeSpec.ts';
+import type { NodeSpec } from '#contract/nodeSpec.ts';
 import type { Operation } from '#contract/operations.ts';
 import type { Executor } from '../operations/executor.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
+import { convergeEntries } from './bootEntries.ts';
 import type { CentreClient } from './centreClient.ts';
 
 export interface PollingParts {
   siteId: string;
   client: Pick<CentreClient, 'poll'>;
-  state: Pick<SiteState, 'journal' | 'spec'>;
+  state: Pick<SiteState, 'journal' | 'spec' | 'entries'>;
+  /** The centre's, which boot entries are signed by. */
+  signingKey: KeyObject;
   cache: Pick<ImageCache, 'desire' | 'ready'>;
   executor: Pick<Executor, 'wake' | 'cancel'>;
   /** Wakes the machines' long polls. */
@@ -38,14 +42,14 @@ export function polling(parts: PollingParts): () => Promise<void> {
       { protocol: protocolVersion, observedGeneration, waitSeconds, taken },
       signal,
     );
-    applyAnswer(answer, parts);
+    await applyAnswer(answer, parts);
     taken = answer.operations.map((operation) => operation.operationId);
   };
 }
 
-function applyAnswer(answer: AgentPollAnswer, parts: PollingParts): void {
+async function applyAnswer(answer: AgentPollAnswer, parts: PollingParts): Promise<void> {
   const { state, executor, machines, news } = parts;
-  if (answer.spec !== undefined) applySpec(answer.spec, parts);
+  if (answer.spec !== undefined) await applySpec(answer.spec, parts);
   state.journal.receive(answer.operations);
   fetchAtOnce(answer.operations, parts.cache);
   executor.cancel(state.journal.cancel(answer.cancelled));
@@ -62,18 +66,21 @@ function fetchAtOnce(operations: readonly Operation[], cache: Pick<ImageCache, '
       cache.ready(input.digest).catch(ignore);
 }
 
-function applySpec(spec: SiteSpec, { siteId, state, cache, log }: PollingParts): void {
-  if (spec.siteId !== siteId) {
+async function applySpec(spec: NodeSpec, parts: PollingParts): Promise<void> {
+  const { siteId, state, cache, log } = parts;
+  if (spec.nodeId !== siteId || spec.site === undefined) {
     log.error(
-      { found: spec.siteId, expected: siteId },
-      "the centre sent another site's desired state; it is not taken",
+      { found: spec.nodeId, role: spec.role, expected: siteId },
+      "the centre sent another agent's desired state; it is not taken",
     );
     return;
   }
+  const { cacheImages, nodes, bootEntries } = spec.site;
   state.spec.replace(spec);
-  cache.desire(spec.cacheImages);
+  cache.desire(cacheImages);
+  if (bootEntries !== undefined) await convergeEntries(bootEntries, parts);
   log.info(
-    { generation: spec.generation, nodes: spec.nodes.length, images: spec.cacheImages.length },
+    { generation: spec.generation, nodes: nodes.length, images: cacheImages.length },
     'desired state observed',
   );
 }

@@ -18,7 +18,8 @@ export const prepareRamdisk: SiteAction<'boot.prepareRamdisk'> = {
   settle: repeatable,
 };
 
-async function openEntry(jws: string, signingKey: KeyObject): Promise<BootEntry> {
+/** @throws RailheadError FORBIDDEN when the centre did not sign it */
+export async function openEntry(jws: string, signingKey: KeyObject): Promise<BootEntry> {
   const document = await verifyDocument('railhead-boot-entry', jws, signingKey).catch((error: unknown) => {
     const reason = 'signature';
     throw new RailheadError('FORBIDDEN', 'the boot entry is not signed by this centre', { reason }, error);
@@ -51,7 +52,8 @@ export function checkEntry(
   );
 }
 
-function digestsOf(entry: BootEntry): string[] {
+/** The ramdisk images, one per architecture. */
+export function digestsOf(entry: BootEntry): string[] {
   const digests = Object.values(entry.ramdisk.digests);
   if (digests.length > 0) return digests;
   const details = { path: 'ramdisk.digests' };

@@ -89,4 +89,9 @@ export const migrations: readonly string[] = [
   `
   CREATE INDEX events_strangers ON events (sequence) WHERE node_id IS NULL;
   `,
+  `
+  UPDATE spec SET document = json_object(
+    'nodeId', document ->> '$.siteId', 'role', 'site', 'generation', document -> '$.generation',
+    'site', json_object('cacheImages', document -> '$.cacheImages', 'nodes', document -> '$.nodes'));
+  `,
 ];

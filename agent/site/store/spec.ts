@@ -1,29 +1,29 @@
 import type { Sqlite } from '#base/sqlite.ts';
-import type { SiteNode, SiteSpec } from '#contract/nodeSpec.ts';
+import type { NodeSpec, SiteNode } from '#contract/nodeSpec.ts';
 
 /** The newest desired state that the centre gave, kept for when the centre is away. */
 export interface SpecStore {
   /** The generation observed; 0 before the first spec. */
   generation(): number;
-  current(): SiteSpec | undefined;
+  current(): NodeSpec | undefined;
   node(nodeId: string): SiteNode | undefined;
   nodeByMac(mac: string): SiteNode | undefined;
   /** Whether some node has this address reserved. */
   isReserved(address: string): boolean;
-  replace(spec: SiteSpec): void;
+  replace(spec: NodeSpec): void;
 }
 
 export function openSpec(database: Sqlite): SpecStore {
   const read = database.prepare<[], { document: string }>('SELECT document FROM spec');
   const write = database.prepare('INSERT OR REPLACE INTO spec (only, document) VALUES (1, ?)');
-  let current: SiteSpec | undefined = parsed(read.get());
+  let current: NodeSpec | undefined = parsed(read.get());
   let byMac = indexByMac(current);
   return {
     generation: () => current?.generation ?? 0,
     current: () => current,
-    node: (nodeId) => current?.nodes.find((node) => node.nodeId === nodeId),
+    node: (nodeId) => current?.site?.nodes.find((node) => node.nodeId === nodeId),
     nodeByMac: (mac) => byMac.get(mac),
-    isReserved: (address) => current?.nodes.some((node) => node.address === address) ?? false,
+    isReserved: (address) => current?.site?.nodes.some((node) => node.address === address) ?? false,
     replace: (spec) => {
       write.run(JSON.stringify(spec));
       current = spec;
@@ -32,10 +32,10 @@ export function openSpec(database: Sqlite): SpecStore {
   };
 }
 
-function parsed(row: { document: string } | undefined): SiteSpec | undefined {
+function parsed(row: { document: string } | undefined): NodeSpec | undefined {
   return row && JSON.parse(row.document);
 }
 
-function indexByMac(spec: SiteSpec | undefined): Map<string, SiteNode> {
-  return new Map(spec?.nodes.flatMap((node) => node.macs.map((mac) => [mac, node] as const)));
+function indexByMac(spec: NodeSpec | undefined): Map<string, SiteNode> {
+  return new Map(spec?.site?.nodes.flatMap((node) => node.macs.map((mac) => [mac, node] as const)));
 }

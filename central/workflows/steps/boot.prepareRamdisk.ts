@@ -2,6 +2,7 @@ import { signDocument } from '#base/jws.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
+import { desireEntry } from '../../bootEntries.ts';
 import type { PoolPolicy } from '../../groups/poolPolicy.ts';
 import { resolveImage } from '../../images/resolve.ts';
 import { verifyImageForUse } from '../../images/verify.ts';
@@ -13,11 +14,16 @@ import type { StepResult, StepRun } from '../stepRun.ts';
 /** Hours, so that a machine boots while the centre is away. */
 const entryValidMs = 6 * 3_600_000;
 
-/** Places a signed boot entry at the site: the machine's next network boot starts the pool's ramdisk. */
+/**
+ * Places a signed boot entry at the site: the machine's next network boot starts the pool's ramdisk. The entry is part of the
+ * site's desired state before the operation is, so that a site which lost its own state serves it all the same.
+ */
 export function prepareRamdisk(run: StepRun): Promise<StepResult> {
   return relay(run, 'boot.prepareRamdisk', async () => {
     const entry = await bootEntry(run);
-    return { entry: await signDocument('railhead-boot-entry', entry, run.central.keys.signing) };
+    const signed = await signDocument('railhead-boot-entry', entry, run.central.keys.signing);
+    await desireEntry(run.central.store, entry, signed);
+    return { entry: signed };
   });
 }
 

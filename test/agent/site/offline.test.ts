@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from './bench/bench.ts';
+import {
+  type Bench,
+  bootEntry,
+  deployInput,
+  mac,
+  nodeId,
+  prepared,
+  setUpBench,
+  siteId,
+} from './bench/bench.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
 
 const told = ({ centre }: Bench, operationId: string) =>
@@ -80,9 +89,25 @@ test("another site's desired state is not taken", async () => {
   const bench = await prepared(await setUpBench());
   const { centre } = bench;
   const polls = centre.polls.length;
-  centre.setSpec({ siteId: 'site_other', cacheImages: [], nodes: [] });
+  centre.setSpec('site_other', { cacheImages: [], nodes: [] });
   await centre.until(() => centre.polls.length > polls);
   const cleanUp = await centre.order('boot.cleanUp', nodeId, {});
   await centre.result(cleanUp);
   expect(centre.polls.at(-1)?.observedGeneration).toBe(1);
+});
+
+test('a site serves the boot entries of its desired state, and no other', async () => {
+  const bench = await prepared(await setUpBench());
+  const { centre, ramdisk } = bench;
+  const node = { nodeId, macs: [mac] };
+  const state = (bootEntries: string[]) =>
+    centre.setSpec(siteId, { cacheImages: [ramdisk], nodes: [node], bootEntries });
+  const observed = (generation: number) =>
+    centre.until(() => centre.polls.at(-1)?.observedGeneration === generation);
+  state([]);
+  await observed(2);
+  expect(await fetchScript(bench, mac)).not.toContain('railhead.token=');
+  state([await bootEntry(bench), 'no.entry.atall']);
+  await observed(3);
+  expect(await fetchScript(bench, mac)).toContain('railhead.token=');
 });

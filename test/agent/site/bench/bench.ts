@@ -39,7 +39,7 @@ export async function setUpBench(
   const facts = { ref: 'ramdisk@1', kind: 'os', format: 'raw', compression: 'none' } as const;
   const ramdisk: CacheImage = { ...facts, ...image, sources: [source] };
   const node = { nodeId, macs: [mac], ...(await bind(site)) };
-  centre.setSpec({ siteId, cacheImages: [ramdisk], nodes: [node] });
+  centre.setSpec(siteId, { cacheImages: [ramdisk], nodes: [node] });
   return { ...site, centre, ramdisk };
 }
 

@@ -52,7 +52,7 @@ export async function setUpExecutor(
   onTestFinished(() => state.close());
   const bmc = { driver: 'redfish', address: 'https://bmc', credentialRef: 'secret://bmc' } as const;
   const nodes = options.node === false ? [] : [{ nodeId, macs: [mac], bmc }];
-  state.spec.replace({ siteId, generation: 1, cacheImages: [], nodes });
+  state.spec.replace({ nodeId: siteId, role: 'site', generation: 1, site: { cacheImages: [], nodes } });
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const machine: FakeMachine = { power: 'off', calls: [] };
   const waiting = new Set<() => void>();

@@ -7,7 +7,7 @@ import { type Authority, issueServer, newAuthority, openAuthority } from '#centr
 import type { AgentPoll, AgentReport, SiteEvent } from '#contract/agentWire.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import { newId } from '#contract/ids.ts';
-import type { SiteSpec } from '#contract/nodeSpec.ts';
+import type { NodeSpec, SiteSection } from '#contract/nodeSpec.ts';
 import type { Operation, OperationAction, OperationInput, OperationResult } from '#contract/operations.ts';
 import { operations } from '#contract/operations.ts';
 
@@ -20,7 +20,7 @@ export interface ScriptedCentre {
   readonly events: SiteEvent[];
   readonly reports: AgentReport[];
   readonly polls: AgentPoll[];
-  setSpec(spec: Omit<SiteSpec, 'generation'>): void;
+  setSpec(siteId: string, site: SiteSection): void;
   /** Queues an operation and returns its id. */
   order<Action extends OperationAction>(
     action: Action,
@@ -56,7 +56,7 @@ export async function startCentre(): Promise<ScriptedCentre> {
   const queue = new Map<string, Operation>();
   const cancelled = new Set<string>();
   const waiting = new Set<() => void>();
-  let spec: SiteSpec | undefined;
+  let spec: NodeSpec | undefined;
   let port = 0;
   let server: Server | undefined;
   const notify = () => {
@@ -131,8 +131,8 @@ export async function startCentre(): Promise<ScriptedCentre> {
     reports: [],
     polls: [],
     refuseReports: false,
-    setSpec: (document) => {
-      spec = { ...document, generation: (spec?.generation ?? 0) + 1 };
+    setSpec: (siteId, site) => {
+      spec = { nodeId: siteId, role: 'site', generation: (spec?.generation ?? 0) + 1, site };
       notify();
     },
     order: async (action, nodeId, input, more = {}) => {

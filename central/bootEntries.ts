@@ -1,0 +1,34 @@
+import type { BootEntry } from '#contract/bootEntry.ts';
+import { now, type Queries } from './store/store.ts';
+
+/** Makes an entry, and its signed form, what the node's site is to serve: in the place of the one that was. */
+export async function desireEntry(store: Queries, entry: BootEntry, signed: string): Promise<void> {
+  const values = {
+    site_id: entry.siteId,
+    entry_id: entry.entryId,
+    entry: signed,
+    expires_at: entry.expiresAt,
+  };
+  await store
+    .insertInto('boot_entries')
+    .values({ node_id: entry.nodeId, ...values })
+    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(values))
+    .execute();
+}
+
+/** From now on the node's site is to serve it nothing. */
+export async function dropEntry(store: Queries, nodeId: string): Promise<void> {
+  await store.deleteFrom('boot_entries').where('node_id', '=', nodeId).execute();
+}
+
+/** What a site is to serve now, each entry signed. */
+export async function desiredEntries(store: Queries, siteId: string): Promise<string[]> {
+  const rows = await store
+    .selectFrom('boot_entries')
+    .select('entry')
+    .where('site_id', '=', siteId)
+    .where('expires_at', '>', now())
+    .orderBy('node_id')
+    .execute();
+  return rows.map((row) => row.entry);
+}
