@@ -3,6 +3,7 @@ import type { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
 import { BootDevice, DiskHints, PowerAction } from './steps.ts';
+import { WipeMode } from './wipe.ts';
 
 const closed = { additionalProperties: false };
 const nothing = Type.Object({}, closed);
@@ -43,6 +44,8 @@ export const operations = {
   'boot.cleanUp': { target: 'site', input: nothing },
   'deploy.image': { target: 'ramdisk', input: DeployImage },
   'boot.kexec': { target: 'ramdisk', input: nothing },
+  'disk.wipe': { target: 'ramdisk', input: Type.Object({ mode: WipeMode }, closed) },
+  'inventory.refresh': { target: 'ramdisk', input: nothing },
 } as const;
 
 export type OperationAction = keyof typeof operations;

@@ -5,6 +5,8 @@ import type { ReportProgress } from '../operations/progress.ts';
 import type { RamdiskAction, VerifiedOperation } from '../operations/verify.ts';
 import { bootKexec } from './bootKexec.ts';
 import { deployImage } from './deployImage.ts';
+import { diskWipe } from './diskWipe.ts';
+import { inventoryRefresh } from './inventoryRefresh.ts';
 
 /** What a step is given beside its input. */
 export interface StepContext {
@@ -39,6 +41,8 @@ export type Step<Action extends RamdiskAction> = (
 export const steps: { readonly [Action in RamdiskAction]: Step<Action> } = {
   'deploy.image': deployImage,
   'boot.kexec': bootKexec,
+  'disk.wipe': diskWipe,
+  'inventory.refresh': inventoryRefresh,
 };
 
 export function runStep(operation: VerifiedOperation, context: StepContext): Promise<StepOutcome> {
