@@ -12,6 +12,7 @@ export interface CommandOptions {
 export class CommandFailed extends Error {
   readonly program: string;
   readonly args: readonly string[];
+  readonly stdout: string;
   readonly stderr: string;
   readonly status: number | undefined;
 
@@ -19,7 +20,7 @@ export class CommandFailed extends Error {
     program: string,
     args: readonly string[],
     status: number | undefined,
-    stderr: string,
+    { stdout, stderr }: { stdout: string; stderr: string },
     cause: unknown,
   ) {
     super(
@@ -30,6 +31,7 @@ export class CommandFailed extends Error {
     this.program = program;
     this.args = args;
     this.status = status;
+    this.stdout = stdout;
     this.stderr = stderr;
   }
 }
@@ -53,7 +55,7 @@ export function run(program: string, args: readonly string[], options: CommandOp
               program,
               args,
               typeof error.code === 'number' ? error.code : undefined,
-              stderr || error.message,
+              { stdout, stderr: stderr || error.message },
               error,
             ),
           );

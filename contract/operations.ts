@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { DcgmLevel } from './dcgm.ts';
 import type { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
@@ -46,6 +47,7 @@ export const operations = {
   'boot.kexec': { target: 'ramdisk', input: nothing },
   'disk.wipe': { target: 'ramdisk', input: Type.Object({ mode: WipeMode }, closed) },
   'inventory.refresh': { target: 'ramdisk', input: nothing },
+  'diag.dcgm': { target: 'ramdisk', input: Type.Object({ level: DcgmLevel }, closed) },
 } as const;
 
 export type OperationAction = keyof typeof operations;

@@ -5,6 +5,7 @@ import type { ReportProgress } from '../operations/progress.ts';
 import type { RamdiskAction, VerifiedOperation } from '../operations/verify.ts';
 import { bootKexec } from './bootKexec.ts';
 import { deployImage } from './deployImage.ts';
+import { diagDcgm } from './diagDcgm.ts';
 import { diskWipe } from './diskWipe.ts';
 import { inventoryRefresh } from './inventoryRefresh.ts';
 
@@ -41,6 +42,7 @@ export type Step<Action extends RamdiskAction> = (
 export const steps: { readonly [Action in RamdiskAction]: Step<Action> } = {
   'deploy.image': deployImage,
   'boot.kexec': bootKexec,
+  'diag.dcgm': diagDcgm,
   'disk.wipe': diskWipe,
   'inventory.refresh': inventoryRefresh,
 };
