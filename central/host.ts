@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { type CentralKeys, makeMissingKeys, noCentre, openKeys } from './join/keys.ts';
-import { databaseFile, openStore, type Store } from './store/store.ts';
+import { hasDatabase, recordDatabase, sqliteFile } from './store/database.ts';
+import { openStore, type Store } from './store/store.ts';
 
 /** The centre's directory as the commands on its host use it, whether the centre runs or not. */
 export interface CentralHost {
@@ -18,8 +18,8 @@ export async function onHost<Value>(
   work: (host: CentralHost) => Promise<Value>,
 ): Promise<Value> {
   const keys = await openKeys(directory);
-  if (!existsSync(databaseFile(directory))) throw noCentre(directory, databaseFile(directory));
-  const store = openStore(directory);
+  if (!hasDatabase(directory)) throw noCentre(directory, sqliteFile(directory));
+  const store = await openStore(directory);
   try {
     return await work({ store, keys });
   } finally {
@@ -27,10 +27,14 @@ export async function onHost<Value>(
   }
 }
 
-/** Makes what a centre's directory lacks, keys and database; returns the names of the keys that are new. */
-export async function makeCentre(directory: string): Promise<string[]> {
+/**
+ * Makes what a centre's directory lacks, keys and database; returns the names of the keys that are new. `database` is the URL of
+ * the PostgreSQL database that it is to keep its books in; without one, it stays with what it has.
+ */
+export async function makeCentre(directory: string, database?: string): Promise<string[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (database !== undefined) await recordDatabase(directory, database);
   const made = await makeMissingKeys(directory);
-  await openStore(directory).destroy();
+  await (await openStore(directory)).destroy();
   return made;
 }

@@ -20,6 +20,8 @@ import { openEngine } from './workflows/engine.ts';
 export interface CentralOptions {
   /** Holds the database and, in `keys/`, the keys. Made when missing. */
   directory: string;
+  /** URL of the PostgreSQL database to keep the books in from now on. Default: what the directory has, else SQLite in it. */
+  database?: string;
   /** The operators' API; `tls` serves it by a certificate of the centre's CA for `names`. */
   api: { host: string; port: number; tls?: boolean };
   /** The agents' listener: always TLS. */
@@ -96,12 +98,12 @@ function offerExecutable({ userData }: CentralContext, { digest }: PublishedFile
 
 async function openContext(options: CentralOptions): Promise<CentralContext> {
   const { directory, log = silentLog() } = options;
-  const made = await makeCentre(directory);
+  const made = await makeCentre(directory, options.database);
   if (made.length > 0)
     log.warn({ directory, made }, 'made new keys: agents that know other ones do not trust them');
   const keys = await openKeys(directory);
   return {
-    store: openStore(directory),
+    store: await openStore(directory),
     keys,
     sealer: openSealer(keys.atRest),
     signals: openSignals(),

@@ -5,7 +5,15 @@ import { makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
-import { collect, hostFolder, httpUrl, listenOption, printJson, text } from './central/options.ts';
+import {
+  collect,
+  databaseOption,
+  hostFolder,
+  httpUrl,
+  listenOption,
+  printJson,
+  text,
+} from './central/options.ts';
 import { signersCommand } from './central/signers.ts';
 import { sitesCommand } from './central/sites.ts';
 import { tokenCommand } from './central/token.ts';
@@ -26,6 +34,7 @@ export function centralCommand(): Command {
 
 interface RunFlags {
   directory: string;
+  database?: string;
   apiListen: { host: string; port: number };
   apiTls?: true;
   agentsListen: { host: string; port: number };
@@ -41,6 +50,7 @@ interface RunFlags {
 function runCommand(): Command {
   return hostFolder(new Command('run'))
     .description('run the centre until SIGINT or SIGTERM')
+    .addOption(databaseOption())
     .addOption(listenOption('--api-listen <host:port>', "the operators' API", '127.0.0.1:8080'))
     .option('--api-tls', "serve the API over TLS by the centre's CA")
     .addOption(listenOption('--agents-listen <host:port>', "the agents' listener", '0.0.0.0:8443'))
@@ -63,10 +73,12 @@ function runCommand(): Command {
 }
 
 async function runCentral(flags: RunFlags): Promise<void> {
-  const { directory, apiListen, agentsListen, advertise, bcd, bcdUrl, bcdSha256, templates } = flags;
+  const { directory, database, apiListen, agentsListen, advertise, bcd, bcdUrl, bcdSha256, templates } =
+    flags;
   const log = openLog('railhead-central', flags.logLevel);
   const central = await startCentral({
     directory,
+    ...(database !== undefined && { database }),
     api: { ...apiListen, tls: flags.apiTls === true },
     agents: agentsListen,
     names: certificateNames(flags),
@@ -94,8 +106,9 @@ function certificateNames({ advertise, apiListen, agentsListen, name = [] }: Run
 function initCommand(): Command {
   return hostFolder(new Command('init'))
     .description('make keys and database where they are missing, before the first run; prints what was made')
-    .action(async ({ directory }: { directory: string }) => {
-      const made = await makeCentre(directory);
+    .addOption(databaseOption())
+    .action(async ({ directory, database }: { directory: string; database?: string }) => {
+      const made = await makeCentre(directory, database);
       await onHost(directory, async ({ keys }) => printJson({ directory, made, pins: centralPins(keys) }));
     });
 }

@@ -1,4 +1,7 @@
-/** The centre's schema, version by version (base/sqlite.ts). Times are ISO 8601 text, documents JSON text, flags 0 or 1. */
+/**
+ * The centre's schema, version by version, in the words of SQLite; postgres.ts exchanges the few that differ there, so use only INTEGER,
+ * TEXT, REAL and BLOB. An entry is never edited once it is on main. Times are ISO 8601 text, documents JSON text, flags 0 or 1.
+ */
 export const migrations: readonly string[] = [
   `
 CREATE TABLE tokens (

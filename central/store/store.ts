@@ -1,28 +1,29 @@
-import path from 'node:path';
-import { Kysely, SqliteDialect, type Transaction } from 'kysely';
-import { openSqlite } from '#base/sqlite.ts';
-import { migrations } from './migrations.ts';
+import { type Kysely, PostgresAdapter, type Transaction } from 'kysely';
+import { databaseOf } from './database.ts';
+import { openPostgresStore } from './postgres.ts';
+import { openSqliteStore } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
-/** The centre's database. A running centre and the host's commands may have it open at once. */
+export { isDuplicate } from './failures.ts';
+
+/** The centre's books. A running centre and the host's commands may have them open at once. */
 export type Store = Kysely<Tables>;
 
 /** A database handle inside or outside a transaction. */
 export type Queries = Kysely<Tables> | Transaction<Tables>;
 
-export function databaseFile(directory: string): string {
-  return path.join(directory, 'central.db');
+/**
+ * Opens the books of the centre in `directory`, wherever it keeps them, and brings their schema up to date.
+ * @throws RailheadError UNAVAILABLE when PostgreSQL cannot be reached; the driver's error, e.g. SQLITE_NOTADB
+ */
+export async function openStore(directory: string): Promise<Store> {
+  const database = databaseOf(directory);
+  return database.dialect === 'sqlite' ? openSqliteStore(database.file) : openPostgresStore(database.url);
 }
 
-export function openStore(directory: string): Store {
-  const database = openSqlite(databaseFile(directory), migrations);
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: database as never }) });
-}
-
-/** Whether a database error says that a row with this key exists already. */
-export function isDuplicate(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+/** Which database is behind `queries`, for the few statements that differ. */
+export function dialectOf(queries: Queries): 'sqlite' | 'postgres' {
+  return queries.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
 export function now(): string {

@@ -1,9 +1,9 @@
-import { isSqliteError } from '#base/sqlite.ts';
 import { RailheadError, toWireError, type WireError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
 import { steps } from '#contract/steps.ts';
 import { validate } from '#contract/validate.ts';
 import type { CentralContext } from '../context.ts';
+import { isDatabaseFailure } from '../store/failures.ts';
 import { fromNow, now } from '../store/store.ts';
 import type { PlannedStep } from './plan.ts';
 import { changeStep, type StepRow, type WorkflowRow } from './records.ts';
@@ -62,7 +62,7 @@ async function endOf(attempted: Promise<StepResult>): Promise<{ result: StepResu
     return { result: await attempted };
   } catch (failure) {
     if (failure instanceof StepCancelled || failure instanceof CentreStopping) throw failure;
-    if (isSqliteError(failure)) throw failure;
+    if (isDatabaseFailure(failure)) throw failure;
     return { failure };
   }
 }

@@ -6,6 +6,14 @@ export function hostFolder(command: Command): Command {
   return command.requiredOption('--directory <folder>', "the centre's directory");
 }
 
+/** Where the books are kept; the directory remembers it. */
+export function databaseOption(): Option {
+  return new Option(
+    '--database <url>',
+    'keep the books in PostgreSQL, e.g. postgres://railhead@db/railhead or postgres:///railhead?host=/run/postgresql; the password in PGPASSFILE',
+  );
+}
+
 /** Reads `10.79.0.2:8443`, `[::1]:8443` or `localhost:0`. */
 export function listenAddress(value: string): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(value);

@@ -1,7 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { parseGrant } from '#central/api/grants.ts';
 import { createToken } from '#central/api/tokens.ts';
 import { onHost } from '#central/host.ts';
@@ -11,6 +9,8 @@ import { createSite } from '#central/sites.ts';
 import { type Central, type CentralOptions, startCentral } from '#central/start.ts';
 import type { WireError } from '#contract/errors.ts';
 import { type Image, imageSigningInput, type RegisterImage } from '#contract/images.ts';
+import { centreDirectory } from './directory.ts';
+import { testTimes } from './times.ts';
 
 export type Answer<Data> = { status: number; data: Data; error: WireError };
 
@@ -40,11 +40,8 @@ export interface TestCentre {
   close(): Promise<void>;
 }
 
-/** Short waits, so that tests of retries and restarts are quick. */
-export const testTimes = { retryDelayMs: 20, cancelGraceMs: 500, resumeGraceMs: 5_000 };
-
 export async function startTestCentre(options: Partial<CentralOptions> = {}): Promise<TestCentre> {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-central-'));
+  const directory = await centreDirectory();
   const central = await startCentral({
     directory,
     api: { host: '127.0.0.1', port: 0 },

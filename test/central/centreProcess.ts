@@ -1,5 +1,5 @@
 import { startCentral } from '#central/start.ts';
-import { testTimes } from './centre.ts';
+import { testTimes } from './times.ts';
 
 /** A centre as a process of its own, for tests that kill it: `directory templates apiPort agentsPort` as arguments. */
 const [directory = '', templates = '', apiPort, agentsPort] = process.argv.slice(2);

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from 'vitest';
 import type { Operation } from '#contract/operations.ts';
 import { apiClient, type Call, mintToken } from './centre.ts';
+import { centreDirectory } from './directory.ts';
 import type { FakeSite } from './fakeSite.ts';
 import {
   deploy,
@@ -62,7 +62,7 @@ afterEach(async () => {
 });
 
 async function startLine(before: Parameters<typeof playLine>[2], machines: Map<string, FakeMachine>) {
-  directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-crash-'));
+  directory = await centreDirectory();
   const templates = await templatesFolder();
   const { apiUrl, agentsUrl } = await startProcess(templates);
   const call: Call = apiClient(apiUrl, await mintToken(directory, ['compute:*@compute-fleet:*']));

@@ -1,8 +1,7 @@
-import path from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { deploy, follow, workflow } from './line.ts';
+import { refuseWrites } from './refuseWrites.ts';
 import { sampleProfile } from './sampleProfile.ts';
 import { type Stage, setStage } from './stage.ts';
 
@@ -23,36 +22,27 @@ async function deployInVain(): Promise<string> {
   return workflowId;
 }
 
-/** Makes the database refuse what `condition` says, as a full disk does, until the returned function is called. */
-function refuseWrites(condition: string): () => void {
-  const database = new Database(path.join(stage.line.directory, 'central.db'));
-  database.exec(
-    `CREATE TRIGGER refusal BEFORE ${condition} BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
-  );
-  return () => {
-    database.exec('DROP TRIGGER refusal');
-    database.close();
-  };
-}
-
 /** The third step of the sample profile, and the ways in which the database can fail it. */
-const bootDevice = 'UPDATE ON workflow_steps WHEN OLD.position = 2';
+const stepUpdate = 'UPDATE ON workflow_steps';
 const refusals = {
-  'the start of a step': `${bootDevice} AND NEW.state = 'running'`,
-  'the success of a step': `${bootDevice} AND NEW.state = 'succeeded'`,
-  'any end of a step': `${bootDevice} AND OLD.state = 'running'`,
-  'an operation of a step': "INSERT ON operations WHEN NEW.action = 'management.setBootDevice'",
-  'the end of the workflow': "UPDATE ON workflows WHEN NEW.state <> 'running'",
+  'the start of a step': { write: stepUpdate, when: "OLD.position = 2 AND NEW.state = 'running'" },
+  'the success of a step': { write: stepUpdate, when: "OLD.position = 2 AND NEW.state = 'succeeded'" },
+  'any end of a step': { write: stepUpdate, when: "OLD.position = 2 AND OLD.state = 'running'" },
+  'an operation of a step': {
+    write: 'INSERT ON operations',
+    when: "NEW.action = 'management.setBootDevice'",
+  },
+  'the end of the workflow': { write: 'UPDATE ON workflows', when: "NEW.state <> 'running'" },
 };
 
 test.each(Object.entries(refusals))(
   'a workflow goes on once the database takes %s',
-  async (_what, condition) => {
+  async (_what, refusal) => {
     await setWatchedStage();
-    const allow = refuseWrites(condition);
+    const allow = await refuseWrites(stage.line.directory, refusal);
     const workflowId = await deployInVain();
     expect(await workflow(stage.line.call, workflowId)).toMatchObject({ state: 'running' });
-    allow();
+    await allow();
     await follow(stage.line.call, workflowId);
     const after = await workflow(stage.line.call, workflowId);
     expect(after.state).toBe('succeeded');
@@ -63,12 +53,12 @@ test.each(Object.entries(refusals))(
 
 test('a cancel reaches a workflow that the database stopped', async () => {
   await setWatchedStage();
-  const allow = refuseWrites(refusals['an operation of a step']);
+  const allow = await refuseWrites(stage.line.directory, refusals['an operation of a step']);
   const workflowId = await deployInVain();
   const cancelled = await stage.line.call('workflows.cancel', { tenantId: 'root', workflowId });
   expect(cancelled).toMatchObject({ status: 200 });
   await follow(stage.line.call, workflowId);
   expect(await workflow(stage.line.call, workflowId)).toMatchObject({ state: 'cancelled' });
-  allow();
+  await allow();
   expect(await deploy(stage.line, 'node-1')).toMatch(/^wf_/);
 });

@@ -31,7 +31,7 @@ async function setUp() {
   const port = { host: '127.0.0.1', port: 0 };
   const central = await startCentral({ directory: home, api: port, agents: port, names: ['127.0.0.1'] });
   onTestFinished(() => central.close());
-  const store = openStore(home);
+  const store = await openStore(home);
   onTestFinished(() => store.destroy());
   const { site_id: siteId } = await createSite(store, 'site-a');
   const { token } = await createJoinToken(store, { role: 'site', nodeId: siteId, validMs: 60_000 });

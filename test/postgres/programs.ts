@@ -1,0 +1,51 @@
+import { access, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { download, realPackage, unpack } from '#base/debian.ts';
+
+const debian = { cacheDirectory: '.cache/debian', suite: 'host' } as const;
+
+/** The programs of Debian's PostgreSQL server, and where the libraries are that the host may lack. */
+export interface PostgresPrograms {
+  folder: string;
+  /** For LD_LIBRARY_PATH. */
+  libraries: string;
+}
+
+/**
+ * PostgreSQL of the host's Debian release, unpacked and not installed, since the installed package starts a service. Its own
+ * libraries come along; the C library is the host's.
+ */
+export async function postgresPrograms(): Promise<PostgresPrograms> {
+  const server = await realPackage('postgresql', /^postgresql-\d+$/, debian);
+  const root = path.resolve('.cache/foreign', server);
+  if (!(await exists(root))) await unpackOnce(server, root);
+  const version = server.slice('postgresql-'.length);
+  const triplet =
+    (await readdir(path.join(root, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? '';
+  return {
+    folder: path.join(root, 'usr/lib/postgresql', version, 'bin'),
+    // Debian 12 has some of them beside usr.
+    libraries: ['usr/lib', 'lib'].map((place) => path.join(root, place, triplet)).join(':'),
+  };
+}
+
+async function unpackOnce(server: string, root: string): Promise<void> {
+  const packages = await download({ ...debian, packages: [server], withDependencies: true });
+  const partial = await mkdtemp(`${path.resolve('.cache/debian')}/unpack-`);
+  for (const { name, file } of packages)
+    if (name === server || isItsLibrary(name)) await unpack(file, partial);
+  await rename(partial, root);
+  await rm(partial, { recursive: true, force: true });
+}
+
+/** Not the C library, which must fit the host's loader, nor what only Perl and the just-in-time compiler want. */
+function isItsLibrary(name: string): boolean {
+  return name.startsWith('lib') && !/^lib(c6|c-|llvm|perl|z3|gdbm|clang)/.test(name);
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
