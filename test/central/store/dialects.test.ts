@@ -47,12 +47,12 @@ test('whole numbers are numbers to 2^53, counts too, and bytes are bytes', async
   const facts = await inStore(async (store) => {
     await store
       .updateTable('sites')
-      .set({ generation: Number.MAX_SAFE_INTEGER })
+      .set({ observed_generation: Number.MAX_SAFE_INTEGER })
       .where('site_id', '=', siteId)
       .execute();
     return store
       .selectFrom('sites')
-      .select(({ fn }) => [fn.countAll().as('count'), fn.max('generation').as('highest')])
+      .select(({ fn }) => [fn.countAll().as('count'), fn.max('observed_generation').as('highest')])
       .executeTakeFirstOrThrow();
   });
   expect(facts).toEqual({ count: 1, highest: Number.MAX_SAFE_INTEGER });
