@@ -1,8 +1,12 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
+import type { OobInventory } from '#contract/oobInventory.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { RedfishClient } from './client.ts';
+import { inspect } from './inspect/inspect.ts';
+import { ejectMedia } from './media/eject.ts';
+import { insertMedia } from './media/insert.ts';
 import type { BootOverride } from './operations/bootFields.ts';
 import { type BmcIdentity, readIdentity } from './operations/identity.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
@@ -43,6 +47,15 @@ export interface Bmc {
    */
   setBootDevice(override: BootOverride): Promise<BootOverride>;
   identity(): Promise<BmcIdentity>;
+  /** What the BMC knows of its machine, on or off. What it refuses to tell is named in `notes`. */
+  inspect(): Promise<OobInventory>;
+  /**
+   * Presents the image at `url` to the machine as a CD and waits until the BMC shows it. `deadline` as for `setPower`.
+   * @throws RailheadError UNSUPPORTED, reason `virtual-media`, when the BMC has no virtual CD drive; DRIVER_ERROR
+   */
+  insertMedia(url: string, options?: { deadline?: number }): Promise<void>;
+  /** Takes out what is in the virtual CD drives; nothing in them is no error. */
+  ejectMedia(options?: { deadline?: number }): Promise<void>;
   /** Ends the session and the connections. */
   close(): Promise<void>;
 }
@@ -104,6 +117,22 @@ class RedfishBmc implements Bmc {
 
   async identity(): Promise<BmcIdentity> {
     return readIdentity(await this.#machine(), this.#clock.now() + readLimitMs);
+  }
+
+  async inspect(): Promise<OobInventory> {
+    return inspect(await this.#machine());
+  }
+
+  insertMedia(url: string, options: { deadline?: number } = {}): Promise<void> {
+    return this.#changes.run(async () =>
+      insertMedia(await this.#machine(), url, options.deadline ?? this.#clock.now() + writeLimitMs),
+    );
+  }
+
+  ejectMedia(options: { deadline?: number } = {}): Promise<void> {
+    return this.#changes.run(async () =>
+      ejectMedia(await this.#machine(), options.deadline ?? this.#clock.now() + writeLimitMs),
+    );
   }
 
   close(): Promise<void> {

@@ -9,6 +9,7 @@ import { isAuthenticated, isOpen } from './authentication.ts';
 import { chassisAndManagerRoutes } from './chassisAndManager.ts';
 import { type RedfishAnswer, RedfishError, redfishError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
+import { hardwareRoutes } from './hardware.ts';
 import { serviceRootRoutes } from './serviceRoot.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
 import { Sessions } from './sessions.ts';
@@ -51,6 +52,7 @@ export function bmcApplication(options: Omit<BmcOptions, 'tls'>, tls?: BmcOption
   sessionRoutes(app, parts);
   systemRoutes(app, parts);
   chassisAndManagerRoutes(app, parts);
+  hardwareRoutes(app, parts);
   virtualMediaRoutes(app, parts);
   return app;
 }

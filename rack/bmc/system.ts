@@ -4,6 +4,7 @@ import { isResetType, resetTypes } from '../machine/power.ts';
 import { bootProperties, patchedOverride } from './bootProperties.ts';
 import { collection } from './collection.ts';
 import { RedfishError } from './errors.ts';
+import { hardwareLinks } from './hardware.ts';
 import type { BmcParts } from './server.ts';
 
 const systems = '/redfish/v1/Systems';
@@ -39,6 +40,7 @@ function systemResource({ machine, record }: BmcParts): Record<string, unknown> 
     Status: { State: machine.powerState === 'On' ? 'Enabled' : 'StandbyOffline', Health: 'OK' },
     Boot: bootProperties(machine.bootOverride, record.firmware),
     MemorySummary: { TotalSystemMemoryGiB: record.memoryMiB / 1024 },
+    ...hardwareLinks,
     VirtualMedia: { '@odata.id': `${system}/VirtualMedia` },
     Links: {
       Chassis: [{ '@odata.id': '/redfish/v1/Chassis/1' }],

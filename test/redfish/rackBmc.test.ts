@@ -1,4 +1,8 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { type FaultName, FaultSwitches } from '#rack/bmc/faults.ts';
@@ -12,6 +16,7 @@ import { machineRecord } from '../rack/fakes/records.ts';
 /** The rack's simulated BMC, over HTTPS, in front of a machine that notes what it is told. */
 async function startRackBmc(...names: FaultName[]) {
   const record = machineRecord();
+  record.directory = await mkdtemp(path.join(tmpdir(), 'railhead-rack-bmc-'));
   const machine = new FakeMachine();
   const parts = { machine, record, faults: new FaultSwitches(names), log: silentLog() };
   const app = bmcApplication(parts, await selfSignedIdentity());
@@ -23,6 +28,7 @@ async function startRackBmc(...names: FaultName[]) {
   onTestFinished(async () => {
     await bmc.close();
     await app.close();
+    await rm(record.directory, { recursive: true });
   });
   return { bmc, machine, record };
 }
@@ -43,6 +49,22 @@ test('what a deploy asks of a BMC works with the rack', async () => {
   });
   expect(await bmc.setPower('off')).toBe('off');
   expect(machine.actions).toEqual(['On', 'ForceRestart', 'ForceOff']);
+});
+
+test('the rack tells what its machine is made of, and takes a medium', async () => {
+  const { bmc, machine, record } = await startRackBmc();
+  expect(await bmc.inspect()).toMatchObject({
+    system: { serial: record.serial, power: 'off', memoryBytes: record.memoryMiB * 2 ** 20 },
+    nics: [{ mac: record.mac, linkUp: false }],
+    disks: [{ sizeBytes: record.disks[0]?.sizeBytes }],
+    notes: [],
+  });
+  const iso = path.join(record.directory, 'source.iso');
+  await writeFile(iso, 'an image');
+  await bmc.insertMedia(pathToFileURL(iso).href);
+  expect(await readFile(machine.medium ?? '', 'utf8')).toBe('an image');
+  await bmc.ejectMedia();
+  expect(machine.medium).toBeUndefined();
 });
 
 test.each(['503-once', 'no-allowable-values', 'sessions-exhausted'] as const)(

@@ -1,0 +1,23 @@
+import { asText, type Json } from '../json.ts';
+
+/** A text that says something; BMCs fill what they do not know with blanks and with words for nothing. */
+export function fact(value: Json | undefined): string | undefined {
+  const text = asText(value)?.trim();
+  return text === undefined || /^(|n\/?a|unknown|not available|none|null)$/i.test(text) ? undefined : text;
+}
+
+/** A count or a size: a whole number that is not negative; some BMCs send 0 or null for what they do not know. */
+export function whole(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : undefined;
+}
+
+export function reading(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** The fields that have a value. */
+export function known<Fields extends Record<string, unknown>>(
+  fields: Fields,
+): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

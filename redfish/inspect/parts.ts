@@ -1,0 +1,122 @@
+import { canonicalMac } from '#contract/bootEntry.ts';
+import type { OobInventory } from '#contract/oobInventory.ts';
+import { asObject, asText, type Json, type JsonObject } from '../json.ts';
+import { fact, known, reading, whole } from './fields.ts';
+
+/** Redfish resources read into parts of the inventory. Each takes any JSON; what is no such part is left out. */
+
+const GiB = 2 ** 30;
+const MiB = 2 ** 20;
+
+function idOf(body: JsonObject): string {
+  return fact(body.Id) ?? fact(body.Name) ?? asText(body['@odata.id']) ?? '';
+}
+
+/** A slot with nothing in it is a member of its collection on many BMCs. */
+function isAbsent(body: JsonObject): boolean {
+  return asObject(body.Status).State === 'Absent';
+}
+
+export function systemOf(system: JsonObject, secureBoot: JsonObject): OobInventory['system'] {
+  const enabled = fact(secureBoot.SecureBootCurrentBoot);
+  const memoryGiB = reading(asObject(system.MemorySummary).TotalSystemMemoryGiB);
+  const tpms = Array.isArray(system.TrustedModules) ? system.TrustedModules : [];
+  return {
+    ...known({
+      manufacturer: fact(system.Manufacturer),
+      model: fact(system.Model),
+      serial: fact(system.SerialNumber),
+      uuid: fact(system.UUID)?.toLowerCase(),
+      firmwareVersion: fact(system.BiosVersion),
+      health: fact(asObject(system.Status).HealthRollup) ?? fact(asObject(system.Status).Health),
+      secureBoot: enabled === undefined ? undefined : enabled === 'Enabled',
+      memoryBytes: memoryGiB === undefined ? undefined : whole(memoryGiB * GiB),
+    }),
+    ...known({ power: powerOf(system.PowerState) }),
+    tpms: tpms.flatMap((tpm) => fact(asObject(tpm).InterfaceType) ?? []),
+  };
+}
+
+function powerOf(state: Json | undefined): 'on' | 'off' | undefined {
+  if (state === 'On' || state === 'Off') return state === 'On' ? 'on' : 'off';
+  return undefined;
+}
+
+export function bmcOf(manager: JsonObject): OobInventory['bmc'] {
+  return known({ model: fact(manager.Model), firmwareVersion: fact(manager.FirmwareVersion) });
+}
+
+export function cpuOf(body: JsonObject): OobInventory['cpus'] {
+  if (isAbsent(body) || !['CPU', undefined].includes(fact(body.ProcessorType))) return [];
+  const { TotalCores, TotalThreads, MaxSpeedMHz } = body;
+  const counts = { cores: whole(TotalCores), threads: whole(TotalThreads), maxSpeedMhz: whole(MaxSpeedMHz) };
+  return [{ id: idOf(body), ...known({ model: fact(body.Model), ...counts }) }];
+}
+
+/** A GPU is a processor of that type (Redfish 2018.1), or a PCIe device of that class. */
+export function gpuOf(body: JsonObject): OobInventory['gpus'] {
+  if (isAbsent(body) || fact(body.ProcessorType) !== 'GPU') return [];
+  const { Model, Manufacturer, SerialNumber } = body;
+  const facts = { model: fact(Model), manufacturer: fact(Manufacturer), serial: fact(SerialNumber) };
+  return [{ id: idOf(body), ...known(facts) }];
+}
+
+export function memoryOf(body: JsonObject): OobInventory['memory'] {
+  const size = whole(body.CapacityMiB);
+  if (isAbsent(body) || size === undefined) return [];
+  const { MemoryDeviceType, OperatingSpeedMhz, SerialNumber } = body;
+  const facts = {
+    type: fact(MemoryDeviceType),
+    speedMhz: whole(OperatingSpeedMhz),
+    serial: fact(SerialNumber),
+  };
+  return [{ id: idOf(body), sizeBytes: size * MiB, ...known(facts) }];
+}
+
+/** The address of the port itself; `MACAddress` may be one that a driver or a virtual connection was given. */
+export function nicOf(body: JsonObject): OobInventory['nics'] {
+  const mac = canonicalMac(fact(body.PermanentMACAddress) ?? fact(body.MACAddress) ?? '');
+  if (mac === undefined || mac === '00:00:00:00:00:00') return [];
+  const link = fact(body.LinkStatus);
+  const linkUp = link === undefined ? undefined : link === 'LinkUp';
+  return [{ id: idOf(body), mac, ...known({ speedMbps: whole(body.SpeedMbps), linkUp }) }];
+}
+
+export function diskOf(body: JsonObject): OobInventory['disks'] {
+  if (isAbsent(body)) return [];
+  const { Model, SerialNumber, CapacityBytes, MediaType, Protocol, Status } = body;
+  return [
+    {
+      id: idOf(body),
+      ...known({
+        model: fact(Model),
+        serial: fact(SerialNumber),
+        sizeBytes: whole(CapacityBytes),
+        mediaType: fact(MediaType),
+        protocol: fact(Protocol),
+        health: fact(asObject(Status).Health),
+      }),
+    },
+  ];
+}
+
+/** The sensors of Chassis/Thermal and Chassis/Power, which BMCs have whatever newer resources they have too. */
+export function sensorsOf(thermal: JsonObject, power: JsonObject): OobInventory['sensors'] {
+  const list = (value: Json | undefined) => (Array.isArray(value) ? value.map(asObject) : []);
+  const name = (body: JsonObject) => fact(body.Name) ?? fact(body.FanName) ?? idOf(body);
+  const watts = list(power.PowerControl).map((control) => reading(control.PowerConsumedWatts));
+  return {
+    temperatures: list(thermal.Temperatures).flatMap((body) => {
+      const celsius = reading(body.ReadingCelsius);
+      return celsius === undefined ? [] : [{ name: name(body), celsius }];
+    }),
+    fans: list(thermal.Fans).flatMap((body) => {
+      const speed = reading(body.Reading);
+      if (speed === undefined) return [];
+      return [
+        { name: name(body), ...(body.ReadingUnits === 'Percent' ? { percent: speed } : { rpm: speed }) },
+      ];
+    }),
+    ...known({ powerWatts: watts.find((value) => value !== undefined) }),
+  };
+}

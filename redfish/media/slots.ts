@@ -1,0 +1,89 @@
+import { RailheadError } from '#contract/errors.ts';
+import { BmcRefusal } from '../answers.ts';
+import type { RedfishClient, Resource } from '../client.ts';
+import { members } from '../collection.ts';
+import { asObject, asText, asTexts, type JsonObject, linkOf } from '../json.ts';
+import type { Machine } from '../operations/powerState.ts';
+
+/** A virtual drive as it is now. */
+export interface MediaSlot {
+  resource: Resource;
+  inserted: boolean;
+  /** The URL that it shows, where the BMC shows one. */
+  image: string | undefined;
+  /** Targets of the actions that it has. */
+  insert: string | undefined;
+  eject: string | undefined;
+}
+
+/**
+ * The virtual CD or DVD drive that takes an image by URL. Links are followed, never built: the drives are under the system, under a
+ * manager of it, or under the managers alone (launchpad sushy 2039458, sushy note retry-on-missing-managedby). Of several the first
+ * with an InsertMedia action is taken (Cisco has some without, that answer 405).
+ * @throws RailheadError UNSUPPORTED (`reason` virtual-media) when there is none
+ */
+export async function cdSlot(machine: Machine): Promise<MediaSlot> {
+  const slots = await cdSlots(machine);
+  const slot = slots.find(({ insert }) => insert !== undefined) ?? slots[0];
+  if (slot !== undefined) return slot;
+  throw new RailheadError('UNSUPPORTED', 'this BMC has no virtual CD drive: boot over the network instead', {
+    reason: 'virtual-media',
+  });
+}
+
+/** Every virtual CD or DVD drive of the machine. */
+export async function cdSlots({ client, path }: Machine): Promise<MediaSlot[]> {
+  const system = (await client.get(path)).body;
+  const own = linkOf(system.VirtualMedia);
+  if (own !== undefined) {
+    const slots = await slotsOf(client, own);
+    if (slots.length > 0) return slots;
+  }
+  for (const manager of await managerLinks(client, system)) {
+    const link = linkOf((await client.get(manager)).body.VirtualMedia);
+    const slots = link === undefined ? [] : await slotsOf(client, link);
+    if (slots.length > 0) return slots;
+  }
+  return [];
+}
+
+async function slotsOf(client: RedfishClient, collection: string): Promise<MediaSlot[]> {
+  const drives = await members(client, collection).catch(noneWhereMissing);
+  return drives.filter(({ body }) => takesDiscs(body)).map(slotOf);
+}
+
+/** A link may lead nowhere (a system that links what only its manager has). */
+function noneWhereMissing(error: unknown): Resource[] {
+  if (error instanceof BmcRefusal && [404, 405, 501].includes(error.answer.status)) return [];
+  throw error;
+}
+
+async function managerLinks(client: RedfishClient, system: JsonObject): Promise<string[]> {
+  const managed = asObject(system.Links).ManagedBy;
+  const links = (Array.isArray(managed) ? managed : []).flatMap((manager) => linkOf(manager) ?? []);
+  if (links.length > 0) return links;
+  const collection = linkOf((await client.get('/redfish/v1/')).body.Managers);
+  if (collection === undefined) return [];
+  return (await members(client, collection)).map(({ path }) => path);
+}
+
+/** A drive that does not say what it takes is asked. */
+function takesDiscs({ MediaTypes }: JsonObject): boolean {
+  const types = asTexts(MediaTypes);
+  return types.length === 0 || types.some((type) => type === 'CD' || type === 'DVD');
+}
+
+export function slotOf(resource: Resource): MediaSlot {
+  const { body } = resource;
+  const actions = asObject(body.Actions);
+  const target = (name: string) => asText(asObject(actions[`#VirtualMedia.${name}`]).target);
+  const image = asText(body.Image);
+  return {
+    resource,
+    // `ConnectedVia` is "URI" on some empty drives, so it says nothing.
+    inserted: body.Inserted === true || (body.Inserted === undefined && image !== undefined && image !== ''),
+    image: image === '' ? undefined : image,
+    insert: target('InsertMedia'),
+    eject: target('EjectMedia'),
+  };
+}
