@@ -32,6 +32,26 @@ export const DeployImage = Type.Object(
 );
 export type DeployImage = Static<typeof DeployImage>;
 
+const MediaInsert = Type.Object(
+  {
+    url: Type.String({ pattern: '^https://' }),
+    image: Type.Optional(Type.Object({ ref: Type.String(), digest: Digest }, closed)),
+  },
+  closed,
+);
+
+/** One operation of a driver, for what it is bound to. */
+const DriverInvoke = Type.Object(
+  {
+    concern: Type.String(),
+    driver: Type.String(),
+    config: Type.Record(Type.String(), Type.Unknown()),
+    operation: Type.String(),
+    input: Type.Record(Type.String(), Type.Unknown()),
+  },
+  closed,
+);
+
 /** Every operation that is relayed, who carries it out, and the schema of its input. */
 export const operations = {
   'power.getPower': { target: 'site', input: nothing },
@@ -43,6 +63,11 @@ export const operations = {
   /** `entry` is a BootEntry signed by the centre (compact JWS). */
   'boot.prepareRamdisk': { target: 'site', input: Type.Object({ entry: Type.String() }, closed) },
   'boot.cleanUp': { target: 'site', input: nothing },
+  'inspect.oob': { target: 'site', input: nothing },
+  /** `url` is what virtual media mounts; a BMC without boots the `image` of the site's cache instead. */
+  'media.insert': { target: 'site', input: MediaInsert },
+  'media.eject': { target: 'site', input: nothing },
+  'driver.invoke': { target: 'site', input: DriverInvoke },
   'deploy.image': { target: 'ramdisk', input: DeployImage },
   'boot.kexec': { target: 'ramdisk', input: nothing },
   'disk.wipe': { target: 'ramdisk', input: Type.Object({ mode: WipeMode }, closed) },

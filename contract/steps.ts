@@ -1,10 +1,13 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { DcgmLevel } from './dcgm.ts';
+import { WipeMode } from './wipe.ts';
 
 /** Where a step's operation is carried out. */
-export type StepPlace = 'central' | 'site' | 'ramdisk' | 'node' | 'ramdisk-or-node';
+export type StepPlace = 'central' | 'site' | 'ramdisk' | 'node';
 
 interface StepDefinition {
-  readonly runs: StepPlace;
+  /** `ramdisk-or-node`: on whichever agent of the machine is connected, unless the profile's `on` says which. */
+  readonly runs: StepPlace | 'ramdisk-or-node';
   /** Schema of `with`. */
   readonly input: TSchema;
   /** Default time-out as a duration (`2m`). */
@@ -31,6 +34,9 @@ export type BootDevice = Static<typeof BootDevice>;
 export const AgentRole = Type.Enum(['node', 'ramdisk', 'site']);
 export type AgentRole = Static<typeof AgentRole>;
 
+/** What a driver is for: `power`, `management`, `virtual-media`, `boot`, `deploy`, `inspect` and the like. */
+export const concernPattern = '^[a-z][a-z0-9-]{0,63}$';
+
 /**
  * Which disk to write. With hints exactly one disk must match all of them; without, exactly one candidate must
  * exist. `name` is the kernel's (`sda`, `/dev/sda`), `sizeBytes` exact.
@@ -52,8 +58,32 @@ export const steps = {
     input: fields({ device: BootDevice, persistent: Type.Optional(Type.Boolean()) }),
     timeout: '2m',
   },
+  'inspect.oob': { runs: 'site', input: nothing, timeout: '5m' },
+  /** Exactly one of: a URL, the `use` of an earlier step that returned a `url`, an iso of the catalog. */
+  'media.insert': {
+    runs: 'site',
+    input: Type.Object(
+      {
+        url: Type.Optional(Type.String({ pattern: '^https://', maxLength: 2048 })),
+        fromStep: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+        image: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      },
+      { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+    ),
+    timeout: '30m',
+  },
+  'media.eject': { runs: 'site', input: nothing, timeout: '5m' },
   'boot.prepareRamdisk': { runs: 'site', input: nothing, timeout: '2m' },
   'boot.cleanUp': { runs: 'site', input: nothing, timeout: '2m' },
+  'metal.ensureRamdisk': { runs: 'central', input: nothing, timeout: '20m' },
+  'metal.revokeIdentity': { runs: 'central', input: nothing, timeout: '2m' },
+  'inventory.refresh': { runs: 'ramdisk-or-node', input: nothing, timeout: '10m' },
+  'diag.dcgm': {
+    runs: 'ramdisk-or-node',
+    input: fields({ level: DcgmLevel }),
+    timeout: '1h',
+  },
+  'disk.wipe': { runs: 'ramdisk', input: fields({ mode: WipeMode }), timeout: '6h' },
   'deploy.deploy': {
     runs: 'ramdisk',
     input: fields({ image: Type.Optional(Type.String({ minLength: 1 })), disk: Type.Optional(DiskHints) }),
@@ -62,6 +92,17 @@ export const steps = {
   'boot.kexec': { runs: 'ramdisk', input: nothing, timeout: '15m', await: 'rejoin' },
   'userdata.render': { runs: 'central', input: nothing, timeout: '2m' },
   'wait.agentJoined': { runs: 'central', input: fields({ role: AgentRole }), timeout: '15m' },
+  'wait.generationObserved': { runs: 'central', input: nothing, timeout: '10m' },
+  /** One operation of the driver that the profile, else the node, binds to `concern`. */
+  'driver.invoke': {
+    runs: 'site',
+    input: fields({
+      concern: Type.String({ pattern: concernPattern }),
+      operation: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9]{0,63}$' }),
+      input: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
+    }),
+    timeout: '10m',
+  },
 } as const satisfies Record<string, StepDefinition>;
 
 export type StepName = keyof typeof steps;

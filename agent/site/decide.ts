@@ -1,6 +1,7 @@
 import type { MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import type { EfiLoader } from '#contract/efiLoader.ts';
+import { isSameUuid } from '#contract/productUuid.ts';
 
 /** What a machine is to boot, and in words for its timeline why. */
 export type Turn =
@@ -37,18 +38,8 @@ export function decideBoot(machine: MachineFacts, { entry, loader, leasedTo }: K
   return { kind: 'ramdisk', digest, entry };
 }
 
-/** An UUID that either side lacks proves nothing; firmware writes its first three fields in either byte order. */
+/** A UUID that either side lacks proves nothing. */
 function sameMachine(expected: string | undefined, found: string | undefined): boolean {
   if (expected === undefined || found === undefined) return true;
-  const [known, told] = [expected.toLowerCase(), found.toLowerCase()];
-  return known === told || known === swapped(told);
-}
-
-function swapped(uuid: string): string {
-  const [first = '', second = '', third = '', ...rest] = uuid.split('-');
-  return [first, second, third].map(reversedBytes).concat(rest).join('-');
-}
-
-function reversedBytes(hex: string): string {
-  return (hex.match(/../g) ?? []).reverse().join('');
+  return isSameUuid(expected, found);
 }

@@ -1,4 +1,5 @@
 import type { BmcBinding, DriverBindings, HostSection } from '#contract/nodeSpec.ts';
+import { bmcBindings } from '../metal/driverBindings.ts';
 import { parseJson, type Queries } from '../store/store.ts';
 
 /** The driver bindings of a machine. */
@@ -9,14 +10,6 @@ export async function nodeDrivers(store: Queries, nodeId: string): Promise<Drive
     .where('node_id', '=', nodeId)
     .executeTakeFirstOrThrow();
   return parseJson<DriverBindings>(node.drivers) ?? bmcBindings(parseJson<BmcBinding>(node.bmc));
-}
-
-/** What a BMC binds: the first layer of a node's bindings. */
-export function bmcBindings(bmc: BmcBinding | undefined): DriverBindings {
-  if (bmc === undefined) return {};
-  const { driver, ...config } = bmc;
-  const binding = { driver, config };
-  return { power: binding, management: binding, 'virtual-media': binding };
 }
 
 /** What the installed OS converges to; undefined before its first deploy has succeeded. */

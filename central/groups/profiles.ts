@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { TenantId } from '#contract/images.ts';
-import { Profile } from '#contract/profiles.ts';
-import { validate } from '#contract/validate.ts';
+import { checkProfile, type Profile } from '#contract/profiles.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
@@ -59,7 +58,7 @@ async function create(
   store: Queries,
   { tenantId, document, visibility }: Type.Static<typeof CreateProfile>,
 ): Promise<Row<'profiles'>> {
-  const profile = validate(Profile, document);
+  const profile = checkProfile(document, 'INVALID_INPUT');
   refuseUnsupported(profile);
   const row = {
     tenant_id: tenantId,

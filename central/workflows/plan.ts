@@ -48,10 +48,14 @@ export function refuseUnsupported(profile: Profile): void {
 function planStep(step: ProfileStep, phase: PlannedStep['phase'], path: string): PlannedStep {
   if (!isStepName(step.use)) throw unsupported(`${path}.use`, `there is no step ${step.use}`);
   const definition = steps[step.use];
-  if (step.on !== undefined && step.on !== definition.runs)
-    throw new RailheadError('INVALID_INPUT', `${step.use} runs on ${definition.runs}, not on ${step.on}`, {
-      path: `${path}.on`,
-    });
+  if (step.on !== undefined && !placesOf(definition.runs).includes(step.on))
+    throw new RailheadError(
+      'INVALID_INPUT',
+      `${step.use} runs on ${placesOf(definition.runs).join(' or ')}, not on ${step.on}`,
+      {
+        path: `${path}.on`,
+      },
+    );
   const awaited = step.await ?? ('await' in definition ? definition.await : undefined);
   return {
     use: step.use,
@@ -62,6 +66,10 @@ function planStep(step: ProfileStep, phase: PlannedStep['phase'], path: string):
     onFailure: step.onFailure === 'continue' ? 'continue' : 'fail',
     ...(awaited === undefined ? {} : { await: awaited }),
   };
+}
+
+function placesOf(runs: (typeof steps)[StepName]['runs']): readonly string[] {
+  return runs === 'ramdisk-or-node' ? ['ramdisk', 'node'] : [runs];
 }
 
 /** The step's `with`, whose faults are named by their path in the profile. */

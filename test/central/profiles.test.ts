@@ -55,7 +55,12 @@ test.each([
   [400, 'INVALID_INPUT', 'steps[0].timeout', { steps: [{ use: 'userdata.render', timeout: 'soon' }] }],
   [400, 'INVALID_INPUT', 'colour', { colour: 'blue' }],
   [422, 'UNSUPPORTED', 'steps[0].when', { steps: [{ use: 'userdata.render', when: 'nvswitch' }] }],
-  [422, 'UNSUPPORTED', 'cleanup[0].onFailure', { cleanup: [{ use: 'boot.cleanUp', onFailure: 'fallback' }] }],
+  [
+    400,
+    'INVALID_INPUT',
+    'cleanup[0].onFailure',
+    { cleanup: [{ use: 'boot.cleanUp', onFailure: 'fallback' }] },
+  ],
 ])('storing answers %i %s naming %s', async (status, code, path, change) => {
   expect(await create({ id: 'refused', ...change })).toMatchObject({
     status,

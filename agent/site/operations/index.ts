@@ -1,6 +1,9 @@
 import type { SiteAction, SiteActionName } from './action.ts';
 import { cleanUp } from './cleanUp.ts';
+import { driverInvoke } from './driverInvoke.ts';
 import { getPower } from './getPower.ts';
+import { inspectOob } from './inspectOob.ts';
+import { notYet } from './notYet.ts';
 import { prepareRamdisk } from './prepareRamdisk.ts';
 import { setBootDevice } from './setBootDevice.ts';
 import { setPower } from './setPower.ts';
@@ -12,6 +15,10 @@ export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = 
   'management.setBootDevice': setBootDevice,
   'boot.prepareRamdisk': prepareRamdisk,
   'boot.cleanUp': cleanUp,
+  'inspect.oob': inspectOob,
+  'media.insert': notYet('media.insert'),
+  'media.eject': notYet('media.eject'),
+  'driver.invoke': driverInvoke,
 };
 
 export function isSiteAction(name: string): name is SiteActionName {

@@ -1,0 +1,59 @@
+import type { BmcBinding, DriverBinding, DriverBindings } from '#contract/nodeSpec.ts';
+import type { DriverChoice, DriverChoices } from '#contract/profiles.ts';
+
+/** What machines of one kind are driven by, unless the node says otherwise. */
+export interface HardwareProfile {
+  drivers: DriverChoices;
+}
+
+/** Where a node's bindings come from, lowest first. */
+export interface BindingLayers {
+  /** The BMC that the node was enrolled with. */
+  bmc?: BmcBinding | undefined;
+  hardwareProfile?: HardwareProfile | undefined;
+  /** The node's own. */
+  overrides?: DriverChoices | undefined;
+}
+
+/**
+ * The driver of each concern of a node: its BMC binds `power`, `management` and `virtual-media`; the hardware profile overrides per
+ * concern, and the node's own overrides win. A layer that names the driver that the one below has keeps its configuration and
+ * changes what it names; another driver begins with its own configuration alone.
+ */
+export function resolveDriverBindings({ bmc, hardwareProfile, overrides }: BindingLayers): DriverBindings {
+  return [hardwareProfile?.drivers ?? {}, overrides ?? {}].reduce(override, bmcBindings(bmc));
+}
+
+/** The driver that a step which invokes one uses: the profile's choice, else the node's binding. */
+export function driverFor(
+  concern: string,
+  bindings: DriverBindings,
+  choices: DriverChoices = {},
+): Required<DriverBinding> | undefined {
+  const bound = override(own(bindings, concern), own(choices, concern))[concern];
+  return bound === undefined ? undefined : { driver: bound.driver, config: bound.config ?? {} };
+}
+
+/** What a BMC binds: the first layer of a node's bindings. */
+export function bmcBindings(bmc: BmcBinding | undefined): DriverBindings {
+  if (bmc === undefined) return {};
+  const { driver, ...config } = bmc;
+  const binding = { driver, config };
+  return { power: binding, management: binding, 'virtual-media': binding };
+}
+
+function override(below: DriverBindings, choices: DriverChoices): DriverBindings {
+  const chosen = Object.entries(choices).map(([concern, choice]) => [concern, bind(below[concern], choice)]);
+  return { ...below, ...Object.fromEntries(chosen) };
+}
+
+function bind(below: DriverBinding | undefined, choice: DriverChoice): DriverBinding {
+  const { driver, config } = typeof choice === 'string' ? { driver: choice } : choice;
+  const merged = { ...(below?.driver === driver ? below.config : {}), ...config };
+  return Object.keys(merged).length === 0 ? { driver } : { driver, config: merged };
+}
+
+/** Only what the record itself has by this name: `constructor` is no concern. */
+function own<Value>(record: Record<string, Value>, name: string): Record<string, Value> {
+  return Object.hasOwn(record, name) ? { [name]: record[name] as Value } : {};
+}
