@@ -1,6 +1,7 @@
 import type { Log } from '#base/log.ts';
 import type { Sealer } from '#base/sealing.ts';
 import type { CentralKeys } from './join/keys.ts';
+import type { CentralRates } from './rates.ts';
 import type { Signals } from './signals.ts';
 import type { Store } from './store/store.ts';
 
@@ -36,4 +37,5 @@ export interface CentralContext {
   advertise: string;
   userData: UserDataSettings;
   times: EngineTimes;
+  rates: CentralRates;
 }

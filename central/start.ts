@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { type Log, silentLog } from '#base/log.ts';
 import { openSealer } from '#base/sealing.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
+import type { Door } from '#doors/door.ts';
 import { openAgentsServer } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
@@ -12,6 +12,7 @@ import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
 import { issueServer } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
+import { type CentralRates, defaultRates } from './rates.ts';
 import { openSignals } from './signals.ts';
 import { lockCentre } from './store/lock.ts';
 import { openStore } from './store/store.ts';
@@ -22,8 +23,8 @@ export interface CentralOptions {
   directory: string;
   /** URL of the PostgreSQL database to keep the books in from now on. Default: what the directory has, else SQLite in it. */
   database?: string;
-  /** The operators' API; `tls` serves it by a certificate of the centre's CA for `names`. */
-  api: { host: string; port: number; tls?: boolean };
+  /** The operators' API; `tls` serves it by a certificate of the centre's CA for `names`; `trustProxy` are the addresses of proxies before it. */
+  api: { host: string; port: number; tls?: boolean; trustProxy?: string[] };
   /** The agents' listener: always TLS. */
   agents: { host: string; port: number };
   /** Host names and addresses that clients reach the centre by: they go into its certificates. */
@@ -34,6 +35,7 @@ export interface CentralOptions {
   /** The `bcd` executable for deployed OSes: served by the API at `/bcd/<sha256>`, which becomes `userData.bcdUrl` by default. */
   executable?: string;
   times?: Partial<EngineTimes>;
+  rates?: Partial<CentralRates>;
   log?: Log;
 }
 
@@ -74,7 +76,7 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const stopping = new AbortController();
   const agents = await openAgentsServer(context, options.names, stopping.signal);
   const engine = openEngine(context);
-  const door = { tls: await apiTls(context, options), executable };
+  const door = { tls: await apiTls(context, options), executable, trustProxy: options.api.trustProxy };
   const api = await openApiServer({ ...context, engine }, groups, door, stopping.signal);
   started.push(agents, api, engine, { close: () => stopping.abort() });
   const agentsAddress = await listen(agents, options.agents);
@@ -111,6 +113,7 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     advertise: options.advertise ?? '',
     userData: { tokenValidMs: defaultTokenValidMs, ...options.userData },
     times: { ...defaultTimes, ...options.times },
+    rates: { ...defaultRates, ...options.rates },
   };
 }
 
@@ -121,12 +124,9 @@ async function apiTls({ keys }: CentralContext, { api, names }: CentralOptions) 
   return { key: issued.privateKey, cert: `${issued.certificate.trim()}\n${keys.authority.certificate}` };
 }
 
-async function listen(
-  server: FastifyInstance,
-  { host, port }: { host: string; port: number },
-): Promise<AddressInfo> {
-  await server.listen({ host, port });
-  return server.server.address() as AddressInfo;
+async function listen(door: Door, { host, port }: { host: string; port: number }): Promise<AddressInfo> {
+  await door.listen({ host, port });
+  return door.server.address() as AddressInfo;
 }
 
 function url(scheme: string, { address, port, family }: AddressInfo): string {

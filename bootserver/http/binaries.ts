@@ -1,9 +1,10 @@
 import { type Answer, bytesAnswer } from './answer.ts';
 import type { BootRequest } from './request.ts';
 
+export const binaryPattern = /^\/ipxe\/([A-Za-z0-9._-]+)$/;
+
 /** `/ipxe/<file>`: the iPXE binaries, for firmware that boots by HTTP. */
-export function binaryRoute(request: BootRequest, files: ReadonlyMap<string, Buffer>): Answer | undefined {
-  const name = /^\/ipxe\/([A-Za-z0-9._-]+)$/.exec(request.path)?.[1];
-  const content = name === undefined ? undefined : files.get(name);
+export function binary({ path }: BootRequest, files: ReadonlyMap<string, Buffer>): Answer | undefined {
+  const content = files.get(binaryPattern.exec(path)?.[1] ?? '');
   return content && bytesAnswer(content, 'application/octet-stream');
 }

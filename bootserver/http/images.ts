@@ -6,23 +6,23 @@ import type { BootRequest } from './request.ts';
 
 type SectionName = 'linux' | 'initrd';
 
-const pattern = /^\/images\/sha256\/([0-9a-f]{64})(?:\/sections\/(linux|initrd))?$/;
+export const imagePattern = /^\/images\/sha256\/([0-9a-f]{64})(?:\/sections\/(linux|initrd))?$/;
 
 /** How long a client shall wait for a pull that runs. */
 const retryAfterSeconds = 2;
 
 /** `/images/sha256/<digest>`, and in it `/sections/linux` and `/sections/initrd` of a unified kernel image. */
-export async function imageRoute(request: BootRequest, images: ImageReader): Promise<Answer | undefined> {
-  const match = pattern.exec(request.path);
+export async function image(request: BootRequest, images: ImageReader): Promise<Answer | undefined> {
+  const match = imagePattern.exec(request.path);
   if (match === null) return undefined;
   const [, digest = '', section] = match;
-  const image = await images.open(digest);
-  if (image === undefined) return unavailable(request.path, images.state(digest));
+  const opened = await images.open(digest);
+  if (opened === undefined) return unavailable(request.path, images.state(digest));
   try {
-    const answer = await contentAnswer(request, digest, image, images, section as SectionName | undefined);
-    return { ...answer, release: () => image.close() };
+    const answer = await contentAnswer(request, digest, opened, images, section as SectionName | undefined);
+    return { ...answer, release: () => opened.close() };
   } catch (error) {
-    await image.close();
+    await opened.close();
     throw error;
   }
 }

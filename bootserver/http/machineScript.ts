@@ -16,11 +16,7 @@ export interface MachineScriptContext {
 }
 
 /** `/ipxe?mac=…&uuid=…`: what one machine is to boot now. */
-export async function machineScriptRoute(
-  request: BootRequest,
-  context: MachineScriptContext,
-): Promise<Answer | undefined> {
-  if (request.path !== '/ipxe') return undefined;
+export async function machineScript(request: BootRequest, context: MachineScriptContext): Promise<Answer> {
   // A HEAD would mint a boot token that nobody gets, in the place of the one that a machine holds.
   if (request.method === 'HEAD')
     return errorAnswer({ code: 'INVALID_INPUT', message: 'a script is made as it is fetched: GET it' });

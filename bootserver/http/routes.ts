@@ -4,12 +4,12 @@ import type { Boots } from '../boots.ts';
 import type { LeaseTable } from '../dhcp/leases.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { bytesAnswer, scriptAnswer } from './answer.ts';
-import { binaryRoute } from './binaries.ts';
+import { binary, binaryPattern } from './binaries.ts';
 import type { ImageReader } from './imageReader.ts';
-import { imageRoute } from './images.ts';
-import { machineScriptRoute } from './machineScript.ts';
+import { image, imagePattern } from './images.ts';
+import { machineScript } from './machineScript.ts';
 import type { BootRequest } from './request.ts';
-import type { Route } from './server.ts';
+import type { Route } from './route.ts';
 
 export interface BootRoutesOptions {
   interface: { address: string };
@@ -27,25 +27,43 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
   const { boots, decide, httpUrl, machineUrl } = options;
   const script = bootScript(httpUrl, options.interface.address);
   return [
-    (request) => (request.path === '/boot.ipxe' ? scriptAnswer(script) : undefined),
-    (request) =>
-      machineScriptRoute(request, {
-        httpUrl,
-        machineUrl,
-        decide,
-        scriptGiven: (mac) => boots.scriptGiven(mac),
-        note: (machine, decision) => noteScript(machine, decision, boots),
-      }),
-    (request) => {
-      const answer = binaryRoute(request, options.files);
-      if (answer !== undefined && request.method === 'GET') noteLoader(request, options);
-      return answer;
+    { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(script) },
+    {
+      path: '/ipxe',
+      pattern: /^\/ipxe$/,
+      answer: (request) =>
+        machineScript(request, {
+          httpUrl,
+          machineUrl,
+          decide,
+          scriptGiven: (mac) => boots.scriptGiven(mac),
+          note: (machine, decision) => noteScript(machine, decision, boots),
+        }),
     },
-    (request) => {
-      if (request.method === 'GET') noteImage(request, options);
-      return imageRoute(request, options.images);
+    {
+      path: '/ipxe/<file>',
+      pattern: binaryPattern,
+      isDownload: true,
+      answer: (request) => {
+        const answer = binary(request, options.files);
+        if (answer !== undefined && request.method === 'GET') noteLoader(request, options);
+        return answer;
+      },
     },
-    ({ path }) => (path === '/healthz' ? bytesAnswer(Buffer.from('ok\n'), 'text/plain') : undefined),
+    {
+      path: '/images/sha256/<digest>',
+      pattern: imagePattern,
+      isDownload: true,
+      answer: (request) => {
+        if (request.method === 'GET') noteImage(request, options);
+        return image(request, options.images);
+      },
+    },
+    {
+      path: '/healthz',
+      pattern: /^\/healthz$/,
+      answer: () => bytesAnswer(Buffer.from('ok\n'), 'text/plain'),
+    },
   ];
 }
 
@@ -77,6 +95,6 @@ function noteLoader({ from, path }: BootRequest, { boots, leases }: BootRoutesOp
 /** Ranges are the many pieces of one download: only a request for the start is a step of the boot. */
 function noteImage({ from, path, range }: BootRequest, { boots, leases }: BootRoutesOptions): void {
   const mac = leases.macAt(from);
-  if (mac === undefined || !path.startsWith('/images/')) return;
+  if (mac === undefined) return;
   if (range === undefined || range.startsWith('bytes=0-')) boots.note(mac, 'boot.http', path);
 }

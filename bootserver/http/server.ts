@@ -5,19 +5,21 @@ import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Slots } from '#base/slots.ts';
 import { toWireError } from '#contract/errors.ts';
+import { clientKey } from '#doors/clientKey.ts';
+import { limitConnections } from '#doors/connections.ts';
+import { httpLimits, refusalCost } from '#doors/limits.ts';
+import { type Rate, RateLimiter } from '#doors/rateLimiter.ts';
+import { rateLimited, refuseUnreadable } from '#doors/refusal.ts';
 import { type Answer, errorAnswer, notFound } from './answer.ts';
-import { limitConnections } from './connections.ts';
 import { type BootRequest, readRequest } from './request.ts';
+import { type Route, routeOf } from './route.ts';
 import { type SendLimits, send } from './send.ts';
 import { inTurn } from './turns.ts';
-
-/** Answers what is its own, and leaves the rest to the next by undefined. */
-export type Route = (request: BootRequest) => Answer | undefined | Promise<Answer | undefined>;
 
 export interface BootHttpOptions {
   address: string;
   port: number;
-  /** Given the listener's own URL. In order; the first answer counts. What no route answers is not found. */
+  /** Given the listener's own URL. In order; the first that matches counts. What no route answers is not found. */
   routes(url: string): readonly Route[];
   log: Log;
   /** Others than `defaultLimits` are for tests. */
@@ -29,6 +31,10 @@ export interface BootHttpLimits {
   /** Images that are sent at a time: each holds two buffers of 256 KiB while its client reads. */
   transfers: number;
   stallMs: number;
+  /** Scripts and refusals of one client; downloads are bounded by the above. */
+  rate: Rate;
+  /** Milliseconds for a request's headers. */
+  headersMs: number;
 }
 
 export interface BootHttp extends Closable {
@@ -37,7 +43,16 @@ export interface BootHttp extends Closable {
 }
 
 /** A client that stalls costs at most its few connections for a minute (Node cuts off within two `stallMs`), all of them together 48 MiB. */
-const defaultLimits: BootHttpLimits = { connectionsPerClient: 16, transfers: 96, stallMs: 30_000 };
+const defaultLimits: BootHttpLimits = {
+  connectionsPerClient: 16,
+  transfers: 96,
+  stallMs: 30_000,
+  // A machine asks for its script once per boot.
+  rate: { perSecond: 20, burst: 500 },
+  headersMs: httpLimits.headersTimeout,
+};
+/** Of all clients together: what a site's file descriptors bear. */
+const maxConnections = 1024;
 
 /** Firmware waits between HEAD and GET; a connection closed meanwhile ends its boot (edk2 issue 9920). */
 const keepAliveMs = 60_000;
@@ -45,18 +60,33 @@ const keepAliveMs = 60_000;
 /** The boot listener: GET and HEAD, no redirects, no chunks, connections kept. @throws Error with a system `code` when it cannot bind */
 export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp> {
   const { log } = options;
-  const { connectionsPerClient, transfers, stallMs } = { ...defaultLimits, ...options.limits };
-  const server = createServer({ keepAliveTimeout: keepAliveMs, noDelay: true });
-  limitConnections(server, connectionsPerClient, log);
+  const { connectionsPerClient, transfers, stallMs, rate, headersMs } = {
+    ...defaultLimits,
+    ...options.limits,
+  };
+  const headersTimeout = headersMs;
+  const server = createServer({
+    ...httpLimits,
+    headersTimeout,
+    keepAliveTimeout: keepAliveMs,
+    noDelay: true,
+  });
+  server.on('clientError', refuseUnreadable);
+  limitConnections(server, { perClient: connectionsPerClient, total: maxConnections }, log);
   server.listen(options.port, options.address);
   await once(server, 'listening');
   const { address, port } = server.address() as AddressInfo;
   const url = `http://${address}:${port}`;
   const routes = options.routes(url);
-  const limits: SendLimits = { transfers: new Slots(transfers), stallMs };
+  const serving = {
+    routes,
+    limits: { transfers: new Slots(transfers), stallMs },
+    rate: new RateLimiter(rate),
+    log,
+  };
   server.on(
     'request',
-    inTurn((message, response) => serve(message, response, { routes, limits, log })),
+    inTurn((message, response) => serve(message, response, serving)),
   );
   return { url, close: () => closed(server) };
 }
@@ -64,14 +94,15 @@ export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp>
 interface Serving {
   routes: readonly Route[];
   limits: SendLimits;
+  rate: RateLimiter;
   log: Log;
 }
 
 async function serve(message: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
-  const { routes, limits, log } = serving;
+  const { limits, log } = serving;
   const request = readRequest(message);
   try {
-    const answer = await answerTo(request, routes);
+    const answer = await boundedAnswer(request, clientKey(message.socket.remoteAddress), serving);
     try {
       await send(answer, request?.method ?? 'GET', response, limits);
     } finally {
@@ -83,14 +114,32 @@ async function serve(message: IncomingMessage, response: ServerResponse, serving
   }
 }
 
-async function answerTo(request: BootRequest | undefined, routes: readonly Route[]): Promise<Answer> {
+/** The answer, unless its client has asked too often; a refusal costs more than an answer. */
+async function boundedAnswer(
+  request: BootRequest | undefined,
+  client: string,
+  { routes, rate }: Serving,
+): Promise<Answer> {
+  const row = request && routeOf(routes, request.path);
+  const wait = rate.take(client, row?.isDownload ? 0 : 1);
+  if (wait > 0) return tooMany(wait);
+  const answer = await answerTo(request, row);
+  if (refusals.includes(answer.status)) rate.charge(client, refusalCost);
+  return answer;
+}
+
+/** What well-behaved firmware does not meet: no such thing, and no such request. */
+const refusals = [400, 404];
+
+async function answerTo(request: BootRequest | undefined, row: Route | undefined): Promise<Answer> {
   if (request === undefined)
     return errorAnswer({ code: 'INVALID_INPUT', message: 'only GET and HEAD of a path are served here' });
-  for (const route of routes) {
-    const answer = await route(request);
-    if (answer !== undefined) return answer;
-  }
-  return notFound(request.path);
+  return (await row?.answer(request)) ?? notFound(request.path);
+}
+
+function tooMany(waitSeconds: number): Answer {
+  const error = rateLimited(waitSeconds, 'address');
+  return errorAnswer(toWireError(error), { 'retry-after': String(error.details.retryAfterSeconds) });
 }
 
 /** A client that went away or stalled is no failure of ours; anything else is answered if nothing was sent, else the connection is cut. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { FastifyInstance } from 'fastify';
 import { RailheadError } from '#contract/errors.ts';
+import { anyone, type Route, route } from '#doors/routes.ts';
 
 /** A file that anyone may download by its digest. It stays the one that was hashed, even when its name is given to another. */
 export interface PublishedFile {
@@ -21,16 +21,21 @@ export async function publishFile(file: string): Promise<PublishedFile> {
 }
 
 /** `GET /bcd/<sha256>`: needs no token, since whoever asks knows the digest and checks it. */
-export function publishRoute(server: FastifyInstance, { digest, sizeBytes, handle }: PublishedFile): void {
-  server.get<{ Params: { digest: string } }>('/bcd/:digest', { schema: { hide: true } }, (request, reply) => {
-    if (request.params.digest !== digest)
-      throw new RailheadError('NOT_FOUND', 'no executable of that digest is published', {
-        digest: request.params.digest,
-      });
-    return reply
-      .type('application/octet-stream')
-      .header('content-length', sizeBytes)
-      .header('etag', `"${digest}"`)
-      .send(handle.createReadStream({ autoClose: false, start: 0, end: sizeBytes - 1 }));
+export function publishedRoute({ digest, sizeBytes, handle }: PublishedFile): Route {
+  return route({
+    method: 'GET',
+    path: '/bcd/:digest',
+    admit: anyone,
+    schema: { hide: true },
+    answer: ({ params }, _caller, reply) => {
+      const asked = (params as { digest: string }).digest;
+      if (asked !== digest)
+        throw new RailheadError('NOT_FOUND', 'no executable of that digest is published', { digest: asked });
+      return reply
+        .type('application/octet-stream')
+        .header('content-length', sizeBytes)
+        .header('etag', `"${digest}"`)
+        .send(handle.createReadStream({ autoClose: false, start: 0, end: sizeBytes - 1 }));
+    },
   });
 }

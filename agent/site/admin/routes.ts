@@ -3,7 +3,8 @@ import { version } from '#base/version.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { createDoor, type Door } from '../http/door.ts';
+import { addRoutes, anyone, type Route, route } from '#doors/routes.ts';
+import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { type HealthParts, health } from './health.ts';
 import { metrics } from './metrics.ts';
@@ -17,23 +18,29 @@ export interface AdminParts extends HealthParts {
 const timelineLength = 500;
 
 /** The routes for operators, the same on the admin listener and on the local socket. All of them only read. */
+export function adminRoutes(parts: AdminParts): Route[] {
+  const get = (path: string, answer: Route['answer']) =>
+    route({ method: 'GET', path, admit: anyone, answer });
+  return [
+    get('/healthz', () => health(parts)),
+    get('/metrics', (_request, _caller, reply) =>
+      reply.type('text/plain; version=0.0.4').send(metrics(parts)),
+    ),
+    get('/v1/status', () => status(parts)),
+    get('/v1/machines', () => ({ machines: machines(parts) })),
+    get('/v1/machines/:mac', ({ params }) => machine((params as { mac: string }).mac, parts)),
+    get('/v1/inventory/images', (request, _caller, reply) => {
+      const { etag, images } = parts.cache.inventory();
+      const quoted = `"${etag.replaceAll('"', '')}"`;
+      reply.header('etag', quoted);
+      return request.headers['if-none-match'] === quoted ? reply.code(304).send() : { images };
+    }),
+  ];
+}
+
 export function createAdminDoor(parts: AdminParts): Door {
-  const door = createDoor({ log: parts.log });
-  door.get('/healthz', () => health(parts));
-  door.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4').send(metrics(parts)),
-  );
-  door.get('/v1/status', async () => status(parts));
-  door.get('/v1/machines', async () => ({ machines: machines(parts) }));
-  door.get<{ Params: { mac: string } }>('/v1/machines/:mac', async ({ params }) =>
-    machine(params.mac, parts),
-  );
-  door.get('/v1/inventory/images', async (request, reply) => {
-    const { etag, images } = parts.cache.inventory();
-    const quoted = `"${etag.replaceAll('"', '')}"`;
-    reply.header('etag', quoted);
-    return request.headers['if-none-match'] === quoted ? reply.code(304).send() : { images };
-  });
+  const door = createSiteDoor({ log: parts.log });
+  addRoutes(door, adminRoutes(parts));
   return door;
 }
 

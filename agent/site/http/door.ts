@@ -1,13 +1,13 @@
 import type { ServerOptions } from 'node:https';
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { systemCode } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { errorStatus, RailheadError, toWireError } from '#contract/errors.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { createDoor, type Door } from '#doors/door.ts';
 import { explained } from '../store/noSpace.ts';
 
-export type Door = FastifyInstance;
+export type { Door };
 
-export interface DoorOptions {
+export interface SiteDoorOptions {
   log: Log;
   /** With it the door speaks TLS. */
   tls?: ServerOptions;
@@ -15,30 +15,13 @@ export interface DoorOptions {
   bodyLimit?: number;
 }
 
-/** An HTTP server whose route table denies by default: what is not added to it is NOT_FOUND, and errors have the wire form. */
-export function createDoor({ log, tls, bodyLimit = 64 * 1024 }: DoorOptions): Door {
-  const options = { bodyLimit, connectionTimeout: 0, requestTimeout: 30_000, forceCloseConnections: true };
-  const door =
-    tls === undefined ? fastify(options) : (fastify({ ...options, https: tls }) as unknown as Door);
-  door.setNotFoundHandler((request, reply) => {
-    const error = new RailheadError('NOT_FOUND', `there is no ${request.method} ${request.url} here`);
-    reply.code(404).send({ error: toWireError(error) });
-  });
-  door.setErrorHandler((error: FastifyError, request, reply) => {
-    const wire = toWireError(ownError(error));
-    const ours = wire.code === 'INTERNAL' || wire.details?.reason === 'no-space';
-    const level = ours ? 'error' : 'debug';
-    log[level]({ err: error, method: request.method, url: request.url, peer: request.ip }, 'request refused');
-    reply.code(errorStatus[wire.code]).send({ error: wire });
-  });
-  return door;
-}
+/** A machine or an operator's tool has a few connections and asks a few times a second; a thousand machines have a thousand addresses. */
+const rate = { perSecond: 200, burst: 2000 };
+const connections = { perClient: 128, total: 2048 };
 
-/** Fastify's own refusals (a body too long or no JSON) are the caller's mistakes. */
-function ownError(error: FastifyError): unknown {
-  if (error instanceof RailheadError || error.statusCode === undefined || error.statusCode >= 500)
-    return explained(error);
-  return new RailheadError('INVALID_INPUT', error.message, { reason: error.code });
+/** A door of the site, not listening yet. */
+export function createSiteDoor({ log, tls, bodyLimit = 64 * 1024 }: SiteDoorOptions): Door {
+  return createDoor({ log, tls, bodyLimit, rate, connections, explain: explained });
 }
 
 /**

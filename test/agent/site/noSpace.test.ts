@@ -4,10 +4,11 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { health } from '#agent/site/admin/health.ts';
 import { bootTurns } from '#agent/site/bootTurns.ts';
-import { createDoor } from '#agent/site/http/door.ts';
+import { createSiteDoor } from '#agent/site/http/door.ts';
 import { openState, type SiteState } from '#agent/site/store/state.ts';
 import { silentLog } from '#base/log.ts';
 import type { MachineFacts } from '#bootserver/machine.ts';
+import { addRoutes, anyone, route } from '#doors/routes.ts';
 
 const machine: MachineFacts = {
   mac: '02:00:00:00:00:01',
@@ -77,8 +78,8 @@ test('a ramdisk whose token cannot be kept is not booted, and the reason is said
 
 test('a request that cannot be written down says that there is no room', async () => {
   const state = await fullState();
-  const door = createDoor({ log: silentLog() });
-  door.get('/', () => fill(state));
+  const door = createSiteDoor({ log: silentLog() });
+  addRoutes(door, [route({ method: 'GET', path: '/', admit: anyone, answer: () => fill(state) })]);
   const answer = await door.inject('/');
   expect(answer.statusCode).toBe(503);
   expect(answer.json()).toMatchObject({ error: { code: 'UNAVAILABLE', details: { reason: 'no-space' } } });

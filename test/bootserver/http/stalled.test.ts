@@ -38,12 +38,19 @@ async function serveImage(limits: Partial<BootHttpLimits>) {
     log: silentLog(),
     limits,
     routes: () => [
-      ({ path }) => {
-        if (path === '/binary') return { status: 200, headers, length: bytes.length, body: bytes };
-        if (path !== '/image') return undefined;
-        counts.open++;
-        counts.opened++;
-        return route;
+      {
+        path: '/binary',
+        pattern: /^\/binary$/,
+        answer: () => ({ status: 200, headers, length: bytes.length, body: bytes }),
+      },
+      {
+        path: '/image',
+        pattern: /^\/image$/,
+        answer: () => {
+          counts.open++;
+          counts.opened++;
+          return route;
+        },
       },
     ],
   });

@@ -1,0 +1,57 @@
+import type { FastifyRequest } from 'fastify';
+import { RailheadError } from '#contract/errors.ts';
+import { goneSignal } from '#doors/goneSignal.ts';
+import { anyone, type Route, route } from '#doors/routes.ts';
+import type { Session } from '../store/sessions.ts';
+import { joinMachine } from './join.ts';
+import type { MachineParts } from './parts.ts';
+import { pollMachine, type ToldCancels } from './poll.ts';
+import { takeReport } from './report.ts';
+import { requestToken } from './token.ts';
+
+/** Everything that the machine listener serves. Who has not joined may only ask for a boot token and show it. */
+export function machineRoutes(parts: MachineParts): Route[] {
+  const told = new Map<string, ToldCancels>();
+  const session = (request: FastifyRequest) => sessionOf(request, parts);
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/join',
+      admit: anyone,
+      answer: ({ body, ip }) => joinMachine(body, ip, parts),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/token',
+      admit: anyone,
+      answer: ({ body, ip }) => requestToken(body, ip, parts),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/machine/poll',
+      admit: session,
+      answer: ({ body }, caller, reply) => {
+        const cancels = told.get(caller.claimedBy) ?? new Set();
+        told.set(caller.claimedBy, cancels);
+        return pollMachine(body, caller, cancels, goneSignal(reply), parts);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/machine/report',
+      admit: session,
+      answer: async ({ body }, caller) => {
+        await takeReport(body, caller, parts);
+        return {};
+      },
+    }),
+  ];
+}
+
+/** @throws RailheadError UNAUTHENTICATED: the machine then joins again */
+function sessionOf(request: FastifyRequest, { state }: MachineParts): Session {
+  const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+  const session = bearer === undefined ? undefined : state.sessions.find(bearer);
+  if (session !== undefined) return session;
+  throw new RailheadError('UNAUTHENTICATED', 'no such session: join again', { reason: 'no-session' });
+}

@@ -1,0 +1,77 @@
+import type { FastifyRequest } from 'fastify';
+import { AgentPoll } from '#contract/agentWire.ts';
+import { JoinRequest } from '#contract/join.ts';
+import { validate } from '#contract/validate.ts';
+import { goneSignal } from '#doors/goneSignal.ts';
+import { type Rate, RateLimiter } from '#doors/rateLimiter.ts';
+import { anyone, type Route, route } from '#doors/routes.ts';
+import type { CentralContext } from '../context.ts';
+import { answerJoin } from '../join/join.ts';
+import { wellKnown } from '../join/pins.ts';
+import { answerRejoin, RejoinRequest } from '../join/rejoin.ts';
+import { authenticateAgent, identityUri, siteOf } from './identity.ts';
+import { answerPoll } from './poll.ts';
+import { takeReport } from './report.ts';
+import { ReportEnvelope } from './reportSchema.ts';
+
+/** Bytes of a report, which carries whole inventories and joins. */
+const reportLimit = 8 * 1024 * 1024;
+
+/** Everything that the agents' listener serves. `agentRate`: of one agent that has joined. `stop` ends the long polls. */
+export function agentsRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal): Route[] {
+  return [...joinRoutes(context), ...agentRoutes(context, agentRate, stop)];
+}
+
+/** What needs no certificate: a join shows a token instead. */
+function joinRoutes(context: CentralContext): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/.well-known/bcd.json',
+      admit: anyone,
+      answer: () => wellKnown(context.keys),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/join',
+      admit: anyone,
+      answer: async ({ body }, _caller, reply) => {
+        const jws = await answerJoin(context, validate(JoinRequest, body));
+        return reply.type('application/jose').send(jws);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/rejoin',
+      admit: anyone,
+      answer: async ({ body }) => ({ data: await answerRejoin(context, validate(RejoinRequest, body)) }),
+    }),
+  ];
+}
+
+/** What needs the client certificate that the join gave. */
+function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal): Route[] {
+  const agent = (request: FastifyRequest) => authenticateAgent(context.store, request);
+  const limiter = new RateLimiter(agentRate);
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/agent/poll',
+      admit: agent,
+      allowance: { limiter, keyOf: identityUri },
+      answer: ({ body }, caller, reply) =>
+        answerPoll(context, caller, validate(AgentPoll, body), AbortSignal.any([stop, goneSignal(reply)])),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/agent/report',
+      admit: async (request) => siteOf(await agent(request)),
+      allowance: { limiter, keyOf: (id) => identityUri({ role: 'site', id }) },
+      bodyLimit: reportLimit,
+      answer: async ({ body }, siteId) => {
+        await takeReport(context, siteId, validate(ReportEnvelope, body));
+        return { data: {} };
+      },
+    }),
+  ];
+}
