@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts';
 import type { Sealer } from '#base/sealing.ts';
+import type { ImageSettings } from './images/verifier.ts';
 import type { CentralKeys } from './join/keys.ts';
 import type { CentralRates } from './rates.ts';
 import type { Signals } from './signals.ts';
@@ -36,6 +37,7 @@ export interface CentralContext {
   /** The base URL that agents reach the centre by. */
   advertise: string;
   userData: UserDataSettings;
+  images: ImageSettings;
   times: EngineTimes;
   rates: CentralRates;
 }

@@ -10,10 +10,13 @@ import { openApiServer } from './api/server.ts';
 import type { CentralContext, EngineTimes, UserDataSettings } from './context.ts';
 import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
+import { watchHostChanges } from './hostChanges.ts';
+import type { ImageSettings } from './images/verifier.ts';
 import { issueServer } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
 import { type CentralRates, defaultRates } from './rates.ts';
 import { openSignals } from './signals.ts';
+import { startSiteCaches } from './siteCaches/start.ts';
 import { lockCentre } from './store/lock.ts';
 import { openStore } from './store/store.ts';
 import { openEngine } from './workflows/engine.ts';
@@ -32,6 +35,8 @@ export interface CentralOptions {
   /** Base URL of the agents' listener as agents reach it. Default: the first of `names` and the port that was bound. */
   advertise?: string;
   userData?: Partial<UserDataSettings>;
+  /** How images are checked; default by the allowlists, signed ones alone. */
+  images?: ImageSettings;
   /** The `bcd` executable for deployed OSes: served by the API at `/bcd/<sha256>`, which becomes `userData.bcdUrl` by default. */
   executable?: string;
   times?: Partial<EngineTimes>;
@@ -84,6 +89,8 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
   context.advertise = options.advertise ?? defaultAdvertise(options, agentsAddress);
   if (executable !== undefined) offerExecutable(context, executable, apiUrl);
+  started.push(await startSiteCaches(context));
+  void watchHostChanges(context, stopping.signal);
   await engine.resume();
   return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(started) };
 }
@@ -112,6 +119,7 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     log,
     advertise: options.advertise ?? '',
     userData: { tokenValidMs: defaultTokenValidMs, ...options.userData },
+    images: options.images ?? {},
     times: { ...defaultTimes, ...options.times },
     rates: { ...defaultRates, ...options.rates },
   };

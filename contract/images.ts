@@ -14,16 +14,23 @@ export const TenantId = Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:-]
 /** A sha256 in lower-case hex: the identity of an artifact as stored. */
 export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
+/** An image's name in its catalog: `name@version`, of printable ASCII. What is signed has it in a line of its own. */
+export const ImageRef = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[!-?A-~][ -?A-~]*@[ -?A-~]*[!-?A-~]$',
+});
+
 /** The input of `images.register`. */
 export const RegisterImage = Type.Object(
   {
     tenantId: TenantId,
-    ref: Type.String({ minLength: 1, maxLength: 200 }),
+    ref: ImageRef,
     kind: Type.Enum(['os', 'ramdisk'], { default: 'os' }),
     format: ImageFormat,
     compression: Type.Enum(['none', 'zstd', 'gzip'], { default: 'none' }),
     sha256: Type.String({ minLength: 1, maxLength: 64, pattern: '^[0-9A-Fa-f]{64}$' }),
-    sizeBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+    sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     source: Type.String({ minLength: 1, maxLength: 2048 }),
     signature: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     signerId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
@@ -49,6 +56,8 @@ export interface Image {
   signerId?: string;
   verified: boolean;
   visibility: 'private' | 'public';
+  /** When and why its digest was withdrawn: it neither deploys nor boots anywhere. */
+  withdrawn?: { at: string; why: string };
   createdAt: string;
 }
 

@@ -1,6 +1,7 @@
 import { type AgentPoll, type AgentPollAnswer, protocolVersion } from '#contract/agentWire.ts';
 import type { CentralContext } from '../context.ts';
 import { allSites, nodeTopic, siteTopic } from '../signals.ts';
+import { noteAgent } from '../siteCaches/inventory.ts';
 import { now } from '../store/store.ts';
 import type { AgentIdentity } from './identity.ts';
 import { currentNodeSpec, noteObserved } from './nodeSpec.ts';
@@ -34,6 +35,7 @@ async function noteContact(context: CentralContext, agent: AgentIdentity, poll: 
   await noteObserved(store, agent, poll.observedGeneration);
   if (agent.role === 'node') return signals.notify(nodeTopic(agent.id));
   await store.updateTable('sites').set({ seen_at: now() }).where('site_id', '=', agent.id).execute();
+  await noteAgent(store, { agentId: agent.id, siteId: agent.id });
   await markTaken(store, agent.id, poll.taken);
   signals.notify(siteTopic(agent.id));
 }

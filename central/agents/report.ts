@@ -1,5 +1,5 @@
 import type { CentralContext } from '../context.ts';
-import { recordInventory } from './imageLocations.ts';
+import { recordInventory } from '../siteCaches/inventory.ts';
 import { noteObserved } from './nodeSpec.ts';
 import { recordProgress } from './progress.ts';
 import {
@@ -35,6 +35,6 @@ export async function takeReport(
   for (const progress of take(ReportedProgress, report.progress))
     await recordProgress(context, siteId, progress);
   if (report.images !== undefined)
-    await recordInventory(context.store, siteId, take(ReportedImage, report.images));
+    await recordInventory(context, { agentId: siteId, siteId }, take(ReportedImage, report.images));
   await noteObserved(context.store, { role: 'site', id: siteId }, report.observedGeneration);
 }

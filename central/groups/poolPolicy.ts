@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-
-const ImageRef = Type.String({ minLength: 1, maxLength: 200 });
+import { ImageRef } from '#contract/images.ts';
 
 /** What a pool wants of its site: images held ready, and the ramdisk that its machines boot, by architecture. */
 export const PoolPolicy = Type.Object(

@@ -1,35 +1,55 @@
-import { createPublicKey } from 'node:crypto';
+import Type from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
+import { TenantId } from '#contract/images.ts';
+import { openSignerKey } from '#contract/signing.ts';
+import { validate } from '#contract/validate.ts';
+import { noteHostChange } from '../hostChanges.ts';
 import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
 /** The tenant whose signers are the platform's. */
 export const rootTenant = 'root';
 
+const NewSigner = Type.Object(
+  {
+    tenantId: TenantId,
+    /** Of one line, as every name that people read in lists. */
+    signerId: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
+    publicKey: Type.String(),
+  },
+  { additionalProperties: false },
+);
+
 /**
- * Puts a signer on a tenant's allowlist; on `root`'s it is the platform's.
+ * Puts a signer on a tenant's allowlist; on `root`'s it is the platform's. A revoked signer may be added again, with the same
+ * key or another one.
  * @throws RailheadError INVALID_INPUT for a key that is not SPKI PEM of Ed25519 or ECDSA P-256, CONFLICT for a signer in use
  */
 export async function addImageSigner(
   store: Queries,
   signer: { tenantId: string; signerId: string; publicKey: string },
 ): Promise<void> {
-  checkSignerKey(signer.publicKey);
-  const key = { tenant_id: signer.tenantId, signer_id: signer.signerId };
-  const values = { public_key: signer.publicKey, created_at: now(), revoked_at: null };
-  const existing = await findSigner(store, signer.tenantId, signer.signerId);
-  if (existing !== undefined)
-    throw new RailheadError('CONFLICT', `signer ${signer.signerId} exists; revoke it first`, {
-      path: 'signerId',
-    });
-  await store
+  const { tenantId, signerId, publicKey } = validate(NewSigner, signer);
+  const values = { public_key: canonicalKey(publicKey), created_at: now(), revoked_at: null };
+  const { numInsertedOrUpdatedRows } = await store
     .insertInto('image_signers')
-    .values({ ...key, ...values })
-    .onConflict((conflict) => conflict.columns(['tenant_id', 'signer_id']).doUpdateSet(values))
-    .execute();
+    .values({ tenant_id: tenantId, signer_id: signerId, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant_id', 'signer_id'])
+        .doUpdateSet(values)
+        .where('image_signers.revoked_at', 'is not', null),
+    )
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n)
+    throw new RailheadError('CONFLICT', `signer ${signerId} exists; revoke it first`, { path: 'signerId' });
+  await noteHostChange(store);
 }
 
-/** @throws RailheadError NOT_FOUND when there is no such signer in use */
+/**
+ * Takes a signer off an allowlist: images that it vouched for keep their flag, and no longer deploy.
+ * @throws RailheadError NOT_FOUND when there is no such signer in use
+ */
 export async function revokeImageSigner(store: Queries, tenantId: string, signerId: string): Promise<void> {
   const { numUpdatedRows } = await store
     .updateTable('image_signers')
@@ -39,7 +59,10 @@ export async function revokeImageSigner(store: Queries, tenantId: string, signer
     .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n)
-    throw new RailheadError('NOT_FOUND', `tenant ${tenantId} has no signer ${signerId} in use`);
+    throw new RailheadError('NOT_FOUND', `tenant ${tenantId} has no signer ${signerId} in use`, {
+      path: 'signerId',
+    });
+  await noteHostChange(store);
 }
 
 export function listImageSigners(store: Queries): Promise<Row<'image_signers'>[]> {
@@ -61,20 +84,10 @@ export function findSigner(
     .executeTakeFirst();
 }
 
-function checkSignerKey(publicKey: string): void {
-  const refusal = new RailheadError(
-    'INVALID_INPUT',
-    'the key must be an SPKI PEM of Ed25519 or ECDSA P-256 (openssl pkey -pubout)',
-    { path: 'publicKey' },
-  );
-  // createPublicKey would take a private key as well, and the catalog is no place for one.
-  if (!publicKey.includes('BEGIN PUBLIC KEY')) throw refusal;
-  let type: string | undefined;
-  try {
-    const key = createPublicKey(publicKey);
-    type = key.asymmetricKeyType === 'ec' ? key.asymmetricKeyDetails?.namedCurve : key.asymmetricKeyType;
-  } catch {
-    throw refusal;
-  }
-  if (type !== 'ed25519' && type !== 'prime256v1') throw refusal;
+/** One spelling of a key, whatever the file around it looked like. */
+function canonicalKey(publicKey: string): string {
+  const key = openSignerKey(publicKey);
+  if (key !== undefined) return key.export({ type: 'spki', format: 'pem' }) as string;
+  const message = 'the key must be an SPKI PEM of Ed25519 or ECDSA P-256 (openssl pkey -pubout)';
+  throw new RailheadError('INVALID_INPUT', message, { path: 'publicKey' });
 }

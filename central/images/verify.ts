@@ -1,29 +1,69 @@
 import { RailheadError } from '#contract/errors.ts';
-import { imageSigningInput } from '#contract/images.ts';
-import { verifySignature } from '#contract/signing.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { findSigner } from './signers.ts';
+import { allowlistVerifier, type ImageSettings, type ImageVerifier, type Vouched } from './verifier.ts';
+import { findWithdrawal } from './withdrawal.ts';
 
-/**
- * Checks an image's stored signature once more, right before use, against the allowlist that vouched for it at
- * registration. Returns the signer's key (SPKI PEM).
- * @throws RailheadError INVALID_STATE with reason `unsigned`, or `signature` when the signer was revoked or the row changed
- */
-export async function verifyImageForUse(store: Queries, image: Row<'images'>): Promise<string> {
-  const { signature, signer_id: signerId, signer_tenant_id: tenantId } = image;
-  if (image.verified === 0 || signature === null || signerId === null || tenantId === null)
-    throw unusable(image, 'unsigned', 'is not signed');
-  const signer = await findSigner(store, tenantId, signerId);
-  if (signer === undefined || !verifySignature(signer.public_key, imageSigningInput(image), signature))
-    throw unusable(image, 'signature', `is not vouched for by signer ${signerId} any more`);
-  return signer.public_key;
+/** What `verifyImageForUse` lets through, and how it checks. */
+export interface ImageUse {
+  verifier?: ImageVerifier | undefined;
+  /** The tenant whose own unsigned OS images pass; left out: nobody's do. */
+  unsignedOf?: string | undefined;
 }
 
-function unusable(image: Row<'images'>, reason: string, what: string): RailheadError {
-  return new RailheadError('INVALID_STATE', `image ${image.ref} ${what}: register a signed one`, {
-    reason,
-    imageId: image.image_id,
-    ref: image.ref,
+/** How images are checked that go to the machines of one tenant. */
+export function deployUse({ deployVerifier, allowUnsigned }: ImageSettings, tenantId: string): ImageUse {
+  return { verifier: deployVerifier, unsignedOf: allowUnsigned === true ? tenantId : undefined };
+}
+
+/**
+ * Checks an image once more, right before use: that its digest is not withdrawn, and that its stored signature holds by
+ * the allowlist that vouched for it at registration.
+ * @throws RailheadError INVALID_STATE with reason `withdrawn`, `unsigned`, or `signature` when the signer was revoked or
+ *   the row changed
+ */
+export async function verifyImageForUse(
+  store: Queries,
+  image: Row<'images'>,
+  { verifier = allowlistVerifier(store), unsignedOf }: ImageUse = {},
+): Promise<Vouched> {
+  await refuseWithdrawn(store, image);
+  const { signature, signer_id: signerId, signer_tenant_id: allowlist } = image;
+  if (signature === null) {
+    if (isOwnOs(image, unsignedOf)) return {};
+    throw unusable(image, 'unsigned', 'is not signed: register a signed one');
+  }
+  const isWhole = image.verified === 1 && signerId !== null && allowlist !== null;
+  const vouched = isWhole && (await verifier({ image, signature, signerId, allowlist }));
+  if (vouched) return vouched;
+  throw unusable(
+    image,
+    'signature',
+    `is not vouched for by signer ${signerId} any more: register a signed one`,
+  );
+}
+
+function isOwnOs(image: Row<'images'>, tenantId: string | undefined): boolean {
+  return image.kind === 'os' && image.visibility === 'private' && image.tenant_id === tenantId;
+}
+
+/** @throws RailheadError INVALID_STATE, reason `withdrawn` */
+export async function refuseWithdrawn(store: Queries, image: Row<'images'>): Promise<void> {
+  const withdrawal = await findWithdrawal(store, image.sha256);
+  if (withdrawal === undefined) return;
+  const { why, withdrawn_at: withdrawnAt } = withdrawal;
+  const { ref, image_id: imageId, sha256: digest } = image;
+  const message = `image ${ref} was withdrawn (${why}): use another version`;
+  throw new RailheadError('INVALID_STATE', message, {
+    reason: 'withdrawn',
+    imageId,
+    ref,
+    digest,
+    withdrawnAt,
+    why,
   });
+}
+
+function unusable({ ref, image_id: imageId }: Row<'images'>, reason: string, what: string): RailheadError {
+  return new RailheadError('INVALID_STATE', `image ${ref} ${what}`, { reason, imageId, ref });
 }

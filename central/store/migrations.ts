@@ -137,4 +137,36 @@ CREATE TABLE boot_entries (
   entry TEXT NOT NULL, expires_at TEXT NOT NULL
 );
 `,
+  `
+CREATE TABLE withdrawn_digests (sha256 TEXT PRIMARY KEY, why TEXT NOT NULL, withdrawn_at TEXT NOT NULL);
+CREATE TABLE node_images (
+  node_id TEXT NOT NULL REFERENCES nodes (node_id), sha256 TEXT NOT NULL, ref TEXT NOT NULL, image_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('writing', 'deployed')), workflow_id TEXT NOT NULL,
+  at TEXT NOT NULL, PRIMARY KEY (node_id, sha256)
+);
+CREATE INDEX node_images_by_digest ON node_images (sha256);
+CREATE INDEX images_by_digest ON images (sha256);
+CREATE INDEX public_images_by_ref ON images (ref, image_id) WHERE visibility = 'public';
+DROP INDEX images_by_ref;
+CREATE TABLE site_agents (
+  agent_id TEXT PRIMARY KEY, site_id TEXT NOT NULL REFERENCES sites (site_id), seen_at TEXT NOT NULL
+);
+CREATE TABLE node_image_cache (
+  agent_id TEXT NOT NULL REFERENCES site_agents (agent_id), sha256 TEXT NOT NULL, ref TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pulling', 'ready', 'failed', 'evicting')),
+  size_bytes BIGINT, received_bytes BIGINT, error TEXT, reported_at TEXT NOT NULL, PRIMARY KEY (agent_id, sha256)
+);
+ALTER TABLE image_locations ADD COLUMN used_at TEXT;
+CREATE TABLE image_pins (
+  site_id TEXT NOT NULL REFERENCES sites (site_id), image_id TEXT NOT NULL REFERENCES images (image_id),
+  workflow_id TEXT NOT NULL, pinned_at TEXT NOT NULL, PRIMARY KEY (site_id, image_id, workflow_id)
+);
+CREATE INDEX image_pins_by_workflow ON image_pins (workflow_id);
+ALTER TABLE pools ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE reconciles (
+  name TEXT NOT NULL, key TEXT NOT NULL, turn INTEGER NOT NULL, queued_at TEXT NOT NULL, PRIMARY KEY (name, key)
+);
+CREATE TABLE host_changes (only INTEGER PRIMARY KEY CHECK (only = 1), turn INTEGER NOT NULL);
+INSERT INTO host_changes (only, turn) VALUES (1, 0);
+`,
 ];

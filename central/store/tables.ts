@@ -41,6 +41,8 @@ interface PoolsTable {
   site_id: string;
   class: string;
   policy: Json;
+  /** Grows with every change. */
+  version: Generated<number>;
   created_at: Time;
 }
 
@@ -77,6 +79,64 @@ interface ImageLocationsTable {
   received_bytes: number | null;
   error: Json | null;
   reported_at: Time;
+  used_at: Time | null;
+}
+
+/** An image that a deploy streams at a site. */
+interface ImagePinsTable {
+  site_id: string;
+  image_id: string;
+  workflow_id: string;
+  pinned_at: Time;
+}
+
+interface WithdrawnDigestsTable {
+  sha256: string;
+  why: string;
+  withdrawn_at: Time;
+}
+
+/** What is on a machine's disk, as far as the centre knows: `writing` may have been cut short. */
+interface NodeImagesTable {
+  node_id: string;
+  sha256: string;
+  ref: string;
+  image_id: string;
+  state: 'writing' | 'deployed';
+  workflow_id: string;
+  at: Time;
+}
+
+interface SiteAgentsTable {
+  agent_id: string;
+  site_id: string;
+  seen_at: Time;
+}
+
+/** What each agent says that its cache has. */
+interface NodeImageCacheTable {
+  agent_id: string;
+  sha256: string;
+  ref: string;
+  state: CacheState;
+  size_bytes: number | null;
+  received_bytes: number | null;
+  error: Json | null;
+  reported_at: Time;
+}
+
+/** Work that a reconciler has before it. `turn` grows each time it is queued. */
+interface ReconcilesTable {
+  name: string;
+  key: string;
+  turn: number;
+  queued_at: Time;
+}
+
+/** One row: `turn` grows when a command of the host changed what a running centre must tell its sites. */
+interface HostChangesTable {
+  only: number;
+  turn: number;
 }
 
 interface ProfilesTable {
@@ -289,6 +349,13 @@ export interface Tables {
   image_signers: ImageSignersTable;
   images: ImagesTable;
   image_locations: ImageLocationsTable;
+  image_pins: ImagePinsTable;
+  withdrawn_digests: WithdrawnDigestsTable;
+  node_images: NodeImagesTable;
+  site_agents: SiteAgentsTable;
+  node_image_cache: NodeImageCacheTable;
+  reconciles: ReconcilesTable;
+  host_changes: HostChangesTable;
   profiles: ProfilesTable;
   nodes: NodesTable;
   node_macs: NodeMacsTable;

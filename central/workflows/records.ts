@@ -3,6 +3,7 @@ import { newId } from '#contract/ids.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints } from '#contract/steps.ts';
 import { recordEvent } from '../events.ts';
+import { unpinImages } from '../siteCaches/locations.ts';
 import { now, type Queries, type Store, toJson } from '../store/store.ts';
 import type { NewRow, Row } from '../store/tables.ts';
 import type { PlannedStep } from './plan.ts';
@@ -152,6 +153,7 @@ async function voidPreparations(queries: Queries, workflowId: string): Promise<v
     .deleteFrom('secrets')
     .where('ref', 'like', `${userDataRefPrefix(workflowId)}%`)
     .execute();
+  await unpinImages(queries, workflowId);
   await queries
     .updateTable('join_tokens')
     .set({ revoked_at: now() })

@@ -5,7 +5,7 @@ import { newId } from '#contract/ids.ts';
 import { desireEntry } from '../../bootEntries.ts';
 import type { PoolPolicy } from '../../groups/poolPolicy.ts';
 import { resolveImage } from '../../images/resolve.ts';
-import { verifyImageForUse } from '../../images/verify.ts';
+import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import { fromNow, now } from '../../store/store.ts';
 import type { Row } from '../../store/tables.ts';
 import { relay } from '../relay.ts';
@@ -65,7 +65,8 @@ async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<BootEntry[
   const digests: BootEntry['ramdisk']['digests'] = {};
   for (const [architecture, ref] of refs) {
     const image = await resolveImage(store, pool.tenant_id, ref);
-    await verifyImageForUse(store, image);
+    if (image.kind !== 'ramdisk') throw notRamdisk(ref);
+    await verifyImageForUse(store, image, deployUse(run.central.images, pool.tenant_id));
     digests[architecture as keyof typeof digests] = image.sha256;
   }
   return { ref: first[1], digests };
@@ -74,4 +75,10 @@ async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<BootEntry[
 function noRamdisk(node: Row<'nodes'>): RailheadError {
   const message = `node ${node.node_id} is in no pool that names a ramdisk: set policy.ramdisk of its pool`;
   return new RailheadError('INVALID_STATE', message, { reason: 'no-ramdisk-image', nodeId: node.node_id });
+}
+
+/** Only a platform signer may vouch for what machines boot: an OS image could be anybody's. */
+function notRamdisk(ref: string): RailheadError {
+  const message = `image ${ref} is no ramdisk: name one in policy.ramdisk of the node's pool`;
+  return new RailheadError('INVALID_STATE', message, { reason: 'not-a-ramdisk', ref });
 }

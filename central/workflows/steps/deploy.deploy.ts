@@ -3,8 +3,10 @@ import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { DeployImage } from '#contract/operations.ts';
 import type { DiskHints, StepInput } from '#contract/steps.ts';
+import { noteDeployed, noteWriting } from '../../images/deployments.ts';
 import { resolveImage } from '../../images/resolve.ts';
-import { verifyImageForUse } from '../../images/verify.ts';
+import { deployUse, refuseWithdrawn, verifyImageForUse } from '../../images/verify.ts';
+import { touchImageLocation, unpinImages } from '../../siteCaches/locations.ts';
 import { parseJson } from '../../store/store.ts';
 import type { Row } from '../../store/tables.ts';
 import type { PlannedStep } from '../plan.ts';
@@ -21,7 +23,9 @@ import type { StepResult, StepRun } from '../stepRun.ts';
 export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): Promise<StepResult> {
   const image = await deployableImage(run, input.image);
   const joinId = await addressee(run);
-  const result = await relay(run, 'deploy.image', () => deployImage(run, image, input, joinId), joinId);
+  const result = await streaming(run, image, () =>
+    relay(run, 'deploy.image', () => deployImage(run, image, input, joinId), joinId),
+  );
   if (result.digest !== image.sha256)
     throw new RailheadError(
       'DRIVER_ERROR',
@@ -32,7 +36,28 @@ export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): P
         found: result.digest,
       },
     );
+  await noteDeployed(run.central.store, run.workflow.node_id, image.sha256);
   return result;
+}
+
+/**
+ * Runs `work`, which streams the image to the machine's disk. An image that is withdrawn meanwhile fails it for that reason. The
+ * pin in the site's cache stays when the centre stops: the write goes on.
+ */
+async function streaming(
+  run: StepRun,
+  image: Row<'images'>,
+  work: () => Promise<StepResult>,
+): Promise<StepResult> {
+  const { store } = run.central;
+  try {
+    return await work();
+  } catch (error) {
+    if (!run.closing.aborted) await refuseWithdrawn(store, image);
+    throw error;
+  } finally {
+    if (!run.closing.aborted) await unpinImages(store, run.workflow.workflow_id);
+  }
 }
 
 async function deployableImage(run: StepRun, refOfStep: string | undefined): Promise<Row<'images'>> {
@@ -56,10 +81,12 @@ async function deployImage(
   input: StepInput<'deploy.deploy'>,
   joinId: string,
 ): Promise<DeployImage> {
-  await verifyImageForUse(run.central.store, image);
+  const { central, workflow } = run;
+  await verifyImageForUse(central.store, image, deployUse(central.images, workflow.tenant_id));
   const { image: overrides } = run.profile;
   const disk = parseJson<DiskHints>(run.workflow.disk) ?? input.disk;
   const userData = await userDataFor(run, joinId);
+  await noteStreaming(run, image);
   return {
     ref: image.ref,
     digest: image.sha256,
@@ -70,6 +97,15 @@ async function deployImage(
     ...(disk === undefined ? {} : { disk }),
     ...(userData === undefined ? {} : { userData }),
   };
+}
+
+/** Before the machine is told: what may be on its disk from now on, and that the site's copy is in use. */
+async function noteStreaming({ central, workflow }: StepRun, image: Row<'images'>): Promise<void> {
+  const { node_id: nodeId, site_id: siteId, workflow_id: workflowId } = workflow;
+  await central.store.transaction().execute(async (queries) => {
+    await noteWriting(queries, { nodeId, workflowId }, image);
+    await touchImageLocation(queries, { siteId, imageId: image.image_id, pinFor: workflowId });
+  });
 }
 
 /** The profile's user data, readable only by the ramdisk of that join; undefined for a profile without. */

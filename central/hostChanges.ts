@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ignore } from '#base/errors.ts';
+import type { CentralContext } from './context.ts';
+import { allSites } from './signals.ts';
+import type { Queries } from './store/store.ts';
+
+/** How long a command of the host stays unnoticed by a running centre, in milliseconds. */
+const lookEveryMs = 500;
+
+/** Notes, in the transaction of a host's command, that a running centre has something to tell its sites. */
+export async function noteHostChange(queries: Queries): Promise<void> {
+  await queries
+    .updateTable('host_changes')
+    .set((row) => ({ turn: row('turn', '+', 1) }))
+    .execute();
+}
+
+/** Wakes every site's poll when a command of the host, which is another process, has changed something. Runs until `stop`. */
+export async function watchHostChanges(
+  { store, signals, log }: CentralContext,
+  stop: AbortSignal,
+): Promise<void> {
+  let known: number | undefined;
+  while (!stop.aborted) {
+    try {
+      const { turn } = await store.selectFrom('host_changes').select('turn').executeTakeFirstOrThrow();
+      if (known !== undefined && turn !== known) signals.notify(allSites);
+      known = turn;
+    } catch (error) {
+      if (!stop.aborted) log.error({ err: error }, 'changes by commands of the host are not seen now');
+    }
+    await sleep(lookEveryMs, undefined, { signal: stop, ref: false }).catch(ignore);
+  }
+}

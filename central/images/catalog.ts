@@ -1,0 +1,117 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { Image, ImageKind } from '#contract/images.ts';
+import { decodeCursor, type Page, type PageOf, pageOf } from '../api/cursor.ts';
+import type { Queries } from '../store/store.ts';
+import type { Row } from '../store/tables.ts';
+
+/** A catalog row, with its withdrawal where there is one. */
+type CatalogRow = Row<'images'> & { why: string | null; withdrawn_at: string | null };
+
+/** Catalog rows as every read shows them. */
+function catalogRows(store: Queries) {
+  return store
+    .selectFrom('images')
+    .leftJoin('withdrawn_digests', 'withdrawn_digests.sha256', 'images.sha256')
+    .selectAll('images')
+    .select(['withdrawn_digests.why', 'withdrawn_digests.withdrawn_at']);
+}
+
+/**
+ * An image that a tenant may see: its own, or a public one.
+ * @throws RailheadError NOT_FOUND
+ */
+export async function visibleImage(store: Queries, tenantId: string, imageId: string): Promise<CatalogRow> {
+  const image = await catalogRows(store).where('image_id', '=', imageId).executeTakeFirst();
+  if (image === undefined || (image.tenant_id !== tenantId && image.visibility !== 'public'))
+    throw new RailheadError('NOT_FOUND', `there is no image ${imageId} for tenant ${tenantId}`, { imageId });
+  return image;
+}
+
+/** A page of the tenant's own images and the public ones, by ref, and of one ref by id. */
+export async function listImages(
+  store: Queries,
+  { tenantId, kind, limit, cursor }: Page & { tenantId: string; kind?: ImageKind },
+): Promise<PageOf<Image>> {
+  const after = cursor === undefined ? undefined : await positionOf(store, tenantId, cursor);
+  const [own, shared] = (['own', 'public'] as const).map((which) => {
+    let query = catalogRows(store)
+      .orderBy('ref')
+      .orderBy('image_id')
+      .limit(limit + 1);
+    query =
+      which === 'own'
+        ? query.where('tenant_id', '=', tenantId)
+        : query.where('visibility', '=', 'public').where('tenant_id', '!=', tenantId);
+    if (kind !== undefined) query = query.where('kind', '=', kind);
+    return after === undefined
+      ? query
+      : query.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('ref', 'image_id'), '>', tuple(after.ref, after.image_id)),
+        );
+  });
+  // Each half is read in the order of its own index, so that a page costs the same at any depth.
+  const rows = await store
+    .selectFrom(own!.as('own'))
+    .selectAll()
+    .unionAll(store.selectFrom(shared!.as('shared')).selectAll())
+    .orderBy('ref')
+    .orderBy('image_id')
+    .limit(limit + 1)
+    .execute();
+  return pageOf(rows, limit, (row) => [row.image_id], presentImage);
+}
+
+/**
+ * The image that the page before ended with. A cursor holds its id alone: a ref may be longer than a cursor.
+ * @throws RailheadError INVALID_INPUT for a cursor that no page of this tenant's gave
+ */
+async function positionOf(store: Queries, tenantId: string, cursor: string): Promise<Row<'images'>> {
+  const [imageId] = decodeCursor(cursor, 'string');
+  const image = await store
+    .selectFrom('images')
+    .selectAll()
+    .where('image_id', '=', imageId)
+    .executeTakeFirst();
+  if (image !== undefined && (image.tenant_id === tenantId || image.visibility === 'public')) return image;
+  throw new RailheadError('INVALID_INPUT', 'pass the cursor of the page before, unchanged', {
+    path: 'cursor',
+  });
+}
+
+/**
+ * Makes a verified image of the tenant's own public; one that is already stays as it is.
+ * @throws RailheadError NOT_FOUND when it is not the tenant's, INVALID_STATE for an unsigned one
+ */
+export async function promoteImage(store: Queries, tenantId: string, imageId: string): Promise<CatalogRow> {
+  const image = await visibleImage(store, tenantId, imageId);
+  if (image.tenant_id !== tenantId)
+    throw new RailheadError('NOT_FOUND', `tenant ${tenantId} does not own an image ${imageId}`, { imageId });
+  if (image.verified === 0)
+    throw new RailheadError('INVALID_STATE', 'only a verified image can be made public: register it signed', {
+      reason: 'unsigned',
+      imageId,
+    });
+  await store.updateTable('images').set({ visibility: 'public' }).where('image_id', '=', imageId).execute();
+  return { ...image, visibility: 'public' };
+}
+
+/** A catalog entry as the API answers it. */
+export function presentImage(row: Row<'images'> & Partial<CatalogRow>): Image {
+  const { size_bytes: sizeBytes, signature, signer_id: signerId, why, withdrawn_at: at } = row;
+  return {
+    imageId: row.image_id,
+    tenantId: row.tenant_id,
+    ref: row.ref,
+    kind: row.kind,
+    format: row.format,
+    compression: row.compression,
+    sha256: row.sha256,
+    ...(sizeBytes === null ? {} : { sizeBytes }),
+    source: row.source,
+    ...(signature === null || signerId === null ? {} : { signature, signerId }),
+    verified: row.verified === 1,
+    visibility: row.visibility,
+    ...(why == null || at == null ? {} : { withdrawn: { at, why } }),
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,93 @@
+import type { CacheImage } from '#contract/images.ts';
+import type { CentralContext } from '../context.ts';
+import type { PoolPolicy } from '../groups/poolPolicy.ts';
+import { findImage } from '../images/resolve.ts';
+import type { Vouched } from '../images/verifier.ts';
+import { verifyImageForUse } from '../images/verify.ts';
+import { siteTopic } from '../signals.ts';
+import type { Queries } from '../store/store.ts';
+import type { Row } from '../store/tables.ts';
+
+/**
+ * The images that a site is to hold: the ramdisks that its pools boot, then what they pre-warm. Each is verified now, and one
+ * that does not verify is left out.
+ */
+export async function desiredImages(context: CentralContext, siteId: string): Promise<CacheImage[]> {
+  const pools = await context.store
+    .selectFrom('pools')
+    .selectAll()
+    .where('site_id', '=', siteId)
+    .orderBy('pool_id')
+    .execute();
+  const images = new Map<string, CacheImage>();
+  for (const pool of pools)
+    for (const wanted of wantedBy(JSON.parse(pool.policy) as PoolPolicy)) {
+      const image = await usableImage(context, pool.tenant_id, wanted);
+      if (image !== undefined && !images.has(image.digest)) images.set(image.digest, image);
+    }
+  return [...images.values()];
+}
+
+/** A ref of a pool's policy, and whether it must name a ramdisk. */
+interface Wanted {
+  ref: string;
+  isRamdisk: boolean;
+}
+
+/** The ramdisks first: without them no machine of the pool boots. */
+function wantedBy({ prewarmImages, ramdisk }: PoolPolicy): Wanted[] {
+  const ramdisks = Object.values(ramdisk).map((ref) => ({ ref, isRamdisk: true }));
+  return [...ramdisks, ...prewarmImages.map((ref) => ({ ref, isRamdisk: false }))];
+}
+
+async function usableImage(
+  { store, images, log }: CentralContext,
+  tenantId: string,
+  { ref, isRamdisk }: Wanted,
+): Promise<CacheImage | undefined> {
+  const image = await findImage(store, tenantId, ref);
+  if (image === undefined || (isRamdisk && image.kind !== 'ramdisk')) return undefined;
+  try {
+    return cacheImage(image, await verifyImageForUse(store, image, { verifier: images.verifier }));
+  } catch (error) {
+    log.warn({ ref, tenantId, err: error }, 'an image that a pool wants is not handed to its site');
+    return undefined;
+  }
+}
+
+/** A signature goes along only with the key that it verifies by: a verifier of the host's own may know none. */
+function cacheImage(image: Row<'images'>, { signerKey }: Vouched): CacheImage {
+  const { ref, kind, sha256: digest, format, compression, size_bytes: sizeBytes, signature } = image;
+  return {
+    ref,
+    kind,
+    digest,
+    ...(sizeBytes === null ? {} : { sizeBytes }),
+    format,
+    compression,
+    sources: [image.source],
+    ...(signerKey === undefined || signature === null ? {} : { signature, signerKey }),
+  };
+}
+
+/** Has the agents look at once at their desired state whose pools want an image's ref: it may mean another image now. */
+export async function refreshSitesThatWant(
+  { store, signals }: CentralContext,
+  image: Pick<Row<'images'>, 'ref'>,
+): Promise<void> {
+  signals.notify(...(await sitesThatWant(store, image.ref)).map(siteTopic));
+}
+
+/** The sites with a pool that pre-warms or boots this ref. */
+export async function sitesThatWant(store: Queries, ref: string): Promise<string[]> {
+  const pools = await store
+    .selectFrom('pools')
+    .select(['site_id', 'policy'])
+    // Narrows down what is read. A `_` matches too much, and the look at the policy sees to that.
+    .where('policy', 'like', `%${JSON.stringify(ref).replaceAll('\\', '_')}%`)
+    .execute();
+  const wanting = pools.filter((pool) =>
+    wantedBy(JSON.parse(pool.policy) as PoolPolicy).some((wanted) => wanted.ref === ref),
+  );
+  return [...new Set(wanting.map((pool) => pool.site_id))];
+}
