@@ -11,8 +11,10 @@ import { Puller } from './puller.ts';
 import { pullImage } from './pullImage.ts';
 import type { Held } from './read.ts';
 import { type Section, sectionOf } from './section.ts';
+import { Senders } from './senders.ts';
 import { Store } from './store.ts';
 import { checkSignature } from './verify.ts';
+import { withdrawnError, withdrawnRow } from './withdrawn.ts';
 
 export interface CacheOptions {
   directory: string;
@@ -32,12 +34,16 @@ export type { Held } from './read.ts';
 export type { Section } from './section.ts';
 
 export interface ImageCache {
-  /** States which images should be here; starts the pulls that are missing and returns at once. */
-  desire(images: CacheImage[]): void;
+  /**
+   * States which images should be here, and which digests are withdrawn; starts the pulls that are missing and returns at once.
+   * What is withdrawn is not opened any more, transfers of it are cut off, and its bytes are removed.
+   */
+  desire(images: CacheImage[], withdrawn?: readonly string[]): void;
   state(digest: string): CachedImage | undefined;
   /**
    * Resolves when the image is in the cache; waits for a running pull.
-   * @throws the pull's RailheadError when it failed; NOT_FOUND for a digest that is neither held nor desired
+   * @throws the pull's RailheadError when it failed; NOT_FOUND for a digest that is neither held nor desired; INVALID_STATE,
+   *   reason `withdrawn`
    */
   ready(digest: string, signal?: AbortSignal): Promise<void>;
   /** Undefined when the image is not ready here. */
@@ -74,6 +80,8 @@ class DesiredCache implements ImageCache {
   readonly #proving: Promise<void>;
   #desired = new Map<string, CacheImage>();
   #refused = new Map<string, CachedImage>();
+  #withdrawn: ReadonlySet<string> = new Set();
+  readonly #senders = new Senders();
   #closed = false;
 
   constructor(store: Store, options: CacheOptions) {
@@ -98,15 +106,22 @@ class DesiredCache implements ImageCache {
     this.#proving = this.#proveAll();
   }
 
-  desire(images: CacheImage[]): void {
-    this.#desired = new Map(images.map((image) => [image.digest, image]));
-    this.#refused = new Map(images.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
+  desire(images: CacheImage[], withdrawn: readonly string[] = []): void {
+    this.#withdrawn = new Set(withdrawn);
+    const usable = images.filter(({ digest }) => !this.#withdrawn.has(digest));
+    this.#desired = new Map(usable.map((image) => [image.digest, image]));
+    this.#refused = new Map(usable.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
     for (const digest of this.#refused.keys()) this.#desired.delete(digest);
     this.#converge();
+    this.#expelWithdrawn();
     this.#changed();
   }
 
   state(digest: string): CachedImage | undefined {
+    return this.#withdrawn.has(digest) ? withdrawnRow(digest) : this.#row(digest);
+  }
+
+  #row(digest: string): CachedImage | undefined {
     const refused = this.#refused.get(digest);
     if (refused !== undefined) return refused;
     const held = this.#store.get(digest);
@@ -118,6 +133,7 @@ class DesiredCache implements ImageCache {
   }
 
   async ready(digest: string, signal?: AbortSignal): Promise<void> {
+    if (this.#withdrawn.has(digest)) throw withdrawnError(digest);
     const refused = this.#refused.get(digest);
     if (refused?.error !== undefined) throw fromWireError(refused.error);
     if (this.#store.get(digest) !== undefined) return;
@@ -126,11 +142,11 @@ class DesiredCache implements ImageCache {
   }
 
   async open(digest: string): Promise<Held | undefined> {
-    if (this.#refused.has(digest)) return undefined;
+    if (this.#refused.has(digest) || this.#withdrawn.has(digest)) return undefined;
     const before = this.#store.get(digest);
     const held = await this.#store.openHeld(digest);
     if (held === undefined && before !== undefined) this.#recover(digest);
-    return held;
+    return held && this.#senders.watched(digest, held);
   }
 
   async section(digest: string, name: 'linux' | 'initrd'): Promise<Section | undefined> {
@@ -149,7 +165,7 @@ class DesiredCache implements ImageCache {
       ...this.#puller.images().keys(),
       ...this.#store.evicting.keys(),
     ]);
-    return inventoryOf([...digests].flatMap((digest) => this.state(digest) ?? []));
+    return inventoryOf([...digests].flatMap((digest) => this.#row(digest) ?? []));
   }
 
   onChange(listener: () => void): () => void {
@@ -172,6 +188,27 @@ class DesiredCache implements ImageCache {
     const { start, stop } = pullChanges(this.#desired, held, this.#puller.images());
     for (const digest of stop) void this.#puller.stop(digest);
     for (const image of start) this.#puller.begin(image);
+  }
+
+  #expelWithdrawn(): void {
+    const here = [...this.#store.held().map((held) => held.digest), ...this.#store.unproven()];
+    for (const digest of new Set([...here, ...this.#puller.images().keys()]))
+      if (this.#withdrawn.has(digest)) void this.#expel(digest);
+  }
+
+  async #expel(digest: string): Promise<void> {
+    this.#senders.cutOff(digest, withdrawnError(digest));
+    try {
+      await this.#puller.stop(digest);
+      await this.#store.expel(digest);
+      this.#log.warn({ digest }, 'a withdrawn image was removed');
+    } catch (error) {
+      this.#log.error(
+        { digest, err: error },
+        'a withdrawn image cannot be removed; it is not served all the same',
+      );
+    }
+    this.#changed();
   }
 
   /** Hashes the files that no record vouches for. Those that are desired are hashed by their pull. */
@@ -199,6 +236,7 @@ class DesiredCache implements ImageCache {
       if (!(await this.#store.prove(digest, ref)))
         this.#log.warn({ digest }, 'a file had other bytes than its name says');
       this.#converge();
+      this.#expelWithdrawn();
       this.#changed();
     } catch (error) {
       this.#log.error({ digest, err: error }, 'a held image cannot be read');

@@ -141,6 +141,13 @@ export class Store {
     this.#promised.delete(digest);
   }
 
+  /** Removes an artifact whatever it is used for: who has it open reads on to the end of the file, and nobody else begins. */
+  async expel(digest: string): Promise<void> {
+    await this.#evict(digest);
+    if (!this.#unproven.delete(digest)) return;
+    await this.#removeFile(digest);
+  }
+
   close(): void {
     this.#index.close();
   }
@@ -191,10 +198,14 @@ export class Store {
     if (record === undefined) return;
     this.evicting.set(digest, record);
     this.#forget(digest);
+    await this.#removeFile(digest);
+    this.evicting.delete(digest);
+  }
+
+  async #removeFile(digest: string): Promise<void> {
     const file = artifactPath(this.#paths, digest);
     await rm(file, { force: true });
     await syncDirectory(path.dirname(file));
-    this.evicting.delete(digest);
   }
 
   #record(record: HeldRecord): void {

@@ -1,4 +1,5 @@
 import type { BootEntry } from '#contract/bootEntry.ts';
+import { withdrawnDigests } from './images/withdrawal.ts';
 import { now, type Queries } from './store/store.ts';
 
 /** Makes an entry, and its signed form, what the node's site is to serve: in the place of the one that was. */
@@ -21,7 +22,7 @@ export async function dropEntry(store: Queries, nodeId: string): Promise<void> {
   await store.deleteFrom('boot_entries').where('node_id', '=', nodeId).execute();
 }
 
-/** What a site is to serve now, each entry signed. */
+/** What a site is to serve now, each entry signed; none whose ramdisks are all withdrawn. */
 export async function desiredEntries(store: Queries, siteId: string): Promise<string[]> {
   const rows = await store
     .selectFrom('boot_entries')
@@ -30,5 +31,14 @@ export async function desiredEntries(store: Queries, siteId: string): Promise<st
     .where('expires_at', '>', now())
     .orderBy('node_id')
     .execute();
-  return rows.map((row) => row.entry);
+  const withdrawn = new Set(await withdrawnDigests(store));
+  return rows
+    .map((row) => row.entry)
+    .filter((signed) => digestsOf(signed).some((digest) => !withdrawn.has(digest)));
+}
+
+/** The ramdisks of an entry that this centre signed itself. */
+function digestsOf(signed: string): string[] {
+  const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString('utf8');
+  return Object.values((JSON.parse(payload) as BootEntry).ramdisk.digests);
 }

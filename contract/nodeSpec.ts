@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Mac } from './bootEntry.ts';
-import { CacheImage } from './images.ts';
+import { CacheImage, Digest } from './images.ts';
 
 const closed = { additionalProperties: false };
 
@@ -47,6 +47,8 @@ export type SiteNode = Static<typeof SiteNode>;
 export const SiteSection = Type.Object(
   {
     cacheImages: Type.Array(CacheImage),
+    /** Digests that were withdrawn: they are neither served nor booted, and what is held of them goes. */
+    withdrawn: Type.Optional(Type.Array(Digest)),
     nodes: Type.Array(SiteNode),
     /** What machines boot next, each a BootEntry signed by the centre (compact JWS). Left out: what the site has stays. */
     bootEntries: Type.Optional(Type.Array(Type.String())),

@@ -43,7 +43,12 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const node = state.spec.nodeByMac(mac);
   const loader = node && state.loaders.byNode(node.nodeId);
   const entry = state.entries.byMac(mac, Date.now());
-  const turn = decideBoot(machine, { entry, loader, leasedTo: state.leasedTo(address) });
+  const turn = decideBoot(machine, {
+    entry,
+    loader,
+    leasedTo: state.leasedTo(address),
+    isWithdrawn: state.spec.isWithdrawn,
+  });
   discover(machine, parts);
   if (turn.kind === 'disk') {
     if (turn.alarm) alarm(turn.why, machine, parts);

@@ -15,6 +15,8 @@ export interface KnownMachine {
   loader?: EfiLoader | undefined;
   /** The MAC that the asking address is leased to. */
   leasedTo?: string | undefined;
+  /** Whether an image was withdrawn: nothing boots it any more. */
+  isWithdrawn?(digest: string): boolean;
 }
 
 /**
@@ -22,7 +24,8 @@ export interface KnownMachine {
  * disk, by the loader that was deployed there last. Another machine than the node, or another host that only names its MAC, gets
  * no token and is told nothing of the node's disk.
  */
-export function decideBoot(machine: MachineFacts, { entry, loader, leasedTo }: KnownMachine): Turn {
+export function decideBoot(machine: MachineFacts, known: KnownMachine): Turn {
+  const { entry, loader, leasedTo } = known;
   const disk = (why: string): Turn => ({ kind: 'disk', why, ...(loader === undefined ? {} : { loader }) });
   if (entry === undefined) return disk('no boot entry');
   if (leasedTo !== machine.mac) {
@@ -35,6 +38,8 @@ export function decideBoot(machine: MachineFacts, { entry, loader, leasedTo }: K
   }
   const digest = entry.ramdisk.digests[machine.architecture];
   if (digest === undefined) return disk(`${entry.ramdisk.ref} has no image for ${machine.architecture}`);
+  if (known.isWithdrawn?.(digest))
+    return disk(`the ramdisk of its boot entry, ${entry.ramdisk.ref}, is withdrawn`);
   return { kind: 'ramdisk', digest, entry };
 }
 

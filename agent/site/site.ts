@@ -50,7 +50,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const state = keep(await openState(config.stateDirectory));
   keep(startPruning(state, log));
   const cache = keep(await openSiteCache(config, log));
-  cache.desire(state.spec.current()?.site?.cacheImages ?? []);
+  const { cacheImages = [], withdrawn = [] } = state.spec.current()?.site ?? {};
+  cache.desire(cacheImages, withdrawn);
 
   const machines = createWake();
   const news = createWake();

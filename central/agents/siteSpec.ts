@@ -1,6 +1,7 @@
 import type { SiteNode, SiteSection } from '#contract/nodeSpec.ts';
 import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
+import { withdrawnDigests } from '../images/withdrawal.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
 import type { Row } from '../store/tables.ts';
 
@@ -8,6 +9,7 @@ import type { Row } from '../store/tables.ts';
 export async function siteSection(context: CentralContext, siteId: string): Promise<SiteSection> {
   return {
     cacheImages: await desiredImages(context, siteId),
+    withdrawn: await withdrawnDigests(context.store),
     nodes: await siteNodes(context, siteId),
     bootEntries: await desiredEntries(context.store, siteId),
   };

@@ -75,9 +75,9 @@ async function applySpec(spec: NodeSpec, parts: PollingParts): Promise<void> {
     );
     return;
   }
-  const { cacheImages, nodes, bootEntries } = spec.site;
+  const { cacheImages, withdrawn, nodes, bootEntries } = spec.site;
   state.spec.replace(spec);
-  cache.desire(cacheImages);
+  cache.desire(cacheImages, withdrawn);
   if (bootEntries !== undefined) await convergeEntries(bootEntries, parts);
   log.info(
     { generation: spec.generation, nodes: nodes.length, images: cacheImages.length },

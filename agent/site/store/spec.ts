@@ -10,6 +10,8 @@ export interface SpecStore {
   nodeByMac(mac: string): SiteNode | undefined;
   /** Whether some node has this address reserved. */
   isReserved(address: string): boolean;
+  /** Whether nothing may boot or get these bytes any more. */
+  isWithdrawn(digest: string): boolean;
   replace(spec: NodeSpec): void;
 }
 
@@ -24,6 +26,7 @@ export function openSpec(database: Sqlite): SpecStore {
     node: (nodeId) => current?.site?.nodes.find((node) => node.nodeId === nodeId),
     nodeByMac: (mac) => byMac.get(mac),
     isReserved: (address) => current?.site?.nodes.some((node) => node.address === address) ?? false,
+    isWithdrawn: (digest) => current?.site?.withdrawn?.includes(digest) ?? false,
     replace: (spec) => {
       write.run(JSON.stringify(spec));
       current = spec;
