@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding } from '#contract/nodeSpec.ts';
+import { openAlarms } from './alarms.ts';
 import type { Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
@@ -22,7 +23,7 @@ export async function requireNode(store: Queries, tenantId: string, nodeId: stri
   return node;
 }
 
-/** A node as the API answers it, with its newest workflow. */
+/** A node as the API answers it, with its newest workflow, what has joined as it, and what an operator must look at. */
 export async function presentNode(store: Queries, row: Row<'nodes'>) {
   const macs = await store
     .selectFrom('node_macs')
@@ -52,7 +53,27 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
     }),
     ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
     ...(workflow === undefined ? {} : { workflowId: workflow.workflow_id }),
+    ...(await agentsOf(store, row.node_id)),
+    alarms: await openAlarms(store, { nodeId: row.node_id }),
   };
+}
+
+/** The newest join of the node's ramdisk, with how far it was trusted, and of its OS. */
+async function agentsOf(store: Queries, nodeId: string) {
+  const joins = await store
+    .selectFrom('node_joins')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .orderBy('at')
+    .orderBy('join_id')
+    .execute();
+  const newest = (role: Row<'node_joins'>['role']) => {
+    const join = joins.findLast((one) => one.role === role);
+    if (join === undefined) return undefined;
+    const { trust, boot_id: bootId, at: joinedAt, lost_at: lostAt } = join;
+    return present({ joinedAt, trust, bootId, lostAt });
+  };
+  return present({ ramdisk: newest('ramdisk'), agent: newest('node') });
 }
 
 /** The fields that are there. */

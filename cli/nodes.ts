@@ -21,5 +21,21 @@ export function nodesCommand(environment: CliEnvironment): Command {
     const nodes = await withApi(environment, flags, (call) => allPages<object>(call, 'nodes.list', input));
     printList(nodes, ['nodeId', 'siteId', 'state', 'role', 'macs', 'workflowId'], flags.format);
   });
-  return new Command('nodes').description('the records of the machines').addCommand(get).addCommand(list);
+  const acknowledge = tenantCommand(
+    'acknowledge',
+    'take the open alarms off the record: an operator has seen them',
+  )
+    .argument('<node-id>')
+    .action(async (nodeId: string, flags: TenantFlags) => {
+      const input = { tenantId: flags.tenant, nodeId };
+      printRecord(
+        await withApi(environment, flags, (call) => call<object>('nodes.acknowledge', input)),
+        flags.format,
+      );
+    });
+  return new Command('nodes')
+    .description('the records of the machines')
+    .addCommand(get)
+    .addCommand(list)
+    .addCommand(acknowledge);
 }

@@ -39,11 +39,12 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
       type: 'boot.dhcp' | 'boot.tftp' | 'boot.script' | 'boot.http' | 'boot.disk' | 'boot.other';
       text: string;
     }
-  | { type: 'agent.joined'; role: 'ramdisk'; trust: TrustLevel; join: RamdiskJoin }
+  /** `entry` is the boot entry that the ramdisk joined under, as the centre signed it. */
+  | { type: 'agent.joined'; role: 'ramdisk'; trust: TrustLevel; join: RamdiskJoin; entry: string }
   | { type: 'agent.lost'; role: 'ramdisk' }
   | { type: 'machine.discovered'; uuid?: string }
   /** Something that an operator must look at, e.g. two machines that claim one boot token. */
-  | { type: 'machine.alarm'; text: string }
+  | { type: 'machine.alarm'; text: string; reason: 'contested' | 'other-host' }
 );
 
 /** `POST /v1/agent/report`. Results and events are kept by the site until this answers 200. */

@@ -79,6 +79,20 @@ export const JoinResponse = Type.Object(
 );
 export type JoinResponse = Static<typeof JoinResponse>;
 
+const levels = ['network', 'own-key', 'tpm'] as const;
+
+/**
+ * How far a machine's identity is trusted, from least to most. `network`: whoever is on the provisioning LAN could have been
+ * it. `own-key`: the machine says that its firmware verified our image by a key of the operator's own. `tpm`: proven by its TPM.
+ */
+export const TrustLevel = Type.Enum(levels);
+export type TrustLevel = Static<typeof TrustLevel>;
+
+/** Whether a machine of trust `level` is trusted as far as `least` demands. */
+export function isTrusted(level: TrustLevel, least: TrustLevel): boolean {
+  return levels.indexOf(level) >= levels.indexOf(least);
+}
+
 /**
  * `POST /v1/join` at the site's machine listener. `proof` is a JWS by `signingKey` over this document without
  * `proof`; the site checks token and proof, and the centre checks proof again when the message reaches it.
@@ -94,18 +108,32 @@ export const RamdiskJoin = Type.Object(
     signingKey: OkpJwk,
     sealingKey: OkpJwk,
     version: Type.String(),
+    /** What the machine's firmware lets it say of itself; `tpm` is not for a machine to say. */
+    trust: Type.Enum(['network', 'own-key']),
     proof: Type.String(),
   },
   closed,
 );
 export type RamdiskJoin = Static<typeof RamdiskJoin>;
 
-/** The site's answer. `session` authorises the machine's later requests on the same listener (`Authorization: Bearer`). */
+/** What tells one ramdisk agent from another, whatever it says of itself: a digest of both its public keys. */
+export function machineThumbprint({
+  signingKey,
+  sealingKey,
+}: Pick<RamdiskJoin, 'signingKey' | 'sealingKey'>): string {
+  return createHash('sha256').update(`${signingKey.x}.${sealingKey.x}`).digest('base64url');
+}
+
+/**
+ * The site's answer. `session` authorises the machine's later requests on the same listener (`Authorization: Bearer`). Which node it
+ * is the machine believes by `entry` alone: the BootEntry that it joined under, signed by the centre (compact JWS).
+ */
 export const RamdiskJoinAnswer = Type.Object(
   {
     protocol: Type.Integer(),
     siteId: Type.String(),
     nodeId: Type.String(),
+    entry: Type.String(),
     session: Type.String(),
     /** Base URL of the site's cache on the provisioning network: `<imagesUrl>/sha256/<digest>`. */
     imagesUrl: Type.String(),
@@ -122,6 +150,3 @@ export const RamdiskTokenRequest = Type.Object({ mac: Mac, uuid: Type.Optional(T
 export type RamdiskTokenRequest = Static<typeof RamdiskTokenRequest>;
 export const RamdiskTokenAnswer = Type.Object({ token: Type.String() }, closed);
 export type RamdiskTokenAnswer = Static<typeof RamdiskTokenAnswer>;
-
-/** How far a machine's identity is trusted. */
-export type TrustLevel = 'network' | 'own-key' | 'tpm';

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { DcgmLevel } from './dcgm.ts';
-import type { EfiLoader } from './efiLoader.ts';
+import { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
 import { BootDevice, DiskHints, PowerAction } from './steps.ts';
@@ -86,7 +86,9 @@ export const Operation = Type.Object(
   {
     operationId: Type.String(),
     nodeId: Type.String(),
-    target: Type.Enum(['site', 'ramdisk']),
+    /** For a ramdisk: the thumbprint of the keys of the join that it is for. No other boot, and no other machine, carries it out. */
+    machine: Type.Optional(Type.String()),
+    target: Type.Enum(['site', 'ramdisk', 'node']),
     action: Type.String(),
     input: Type.Record(Type.String(), Type.Unknown()),
     /** ISO 8601; past it the operation is not begun. */
@@ -121,18 +123,22 @@ export interface OperationProgress {
 }
 
 /** What `deploy.image` returns. */
-export interface DeployResult {
-  /** sha256 of the artifact as stored, computed from the bytes that went to the disk. */
-  digest: string;
-  device: string;
-  artifactBytes: number;
-  diskBytes: number;
-  source: 'site' | 'origin';
-  seconds: number;
-  /** The EFI boot entry that was put first, e.g. `Boot0003`. */
-  bootEntry?: string;
-  /** On a disk with a GPT and an EFI system partition: what UEFI firmware is to start, whichever firmware this machine has. */
-  efiLoader?: EfiLoader;
-  /** What was left undone without harm, a sentence each. */
-  notes?: string[];
-}
+export const DeployResult = Type.Object(
+  {
+    /** sha256 of the artifact as stored, computed from the bytes that went to the disk. */
+    digest: Digest,
+    device: Type.String(),
+    artifactBytes: Type.Integer({ minimum: 0 }),
+    diskBytes: Type.Integer({ minimum: 0 }),
+    source: Type.Enum(['site', 'origin']),
+    seconds: Type.Number({ minimum: 0 }),
+    /** The EFI boot entry that was put first, e.g. `Boot0003`. */
+    bootEntry: Type.Optional(Type.String()),
+    /** On a disk with a GPT and an EFI system partition: what UEFI firmware is to start, whichever firmware this machine has. */
+    efiLoader: Type.Optional(EfiLoader),
+    /** What was left undone without harm, a sentence each. */
+    notes: Type.Optional(Type.Array(Type.String())),
+  },
+  closed,
+);
+export type DeployResult = Static<typeof DeployResult>;

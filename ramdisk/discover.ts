@@ -20,7 +20,7 @@ export interface SiteLocation {
  */
 export function locateSite(hints: BootHints, lease: Lease, facts: MachineFacts): SiteLocation {
   const site = hints.site ?? lease.site;
-  const mac = hints.mac ?? lease.mac ?? facts.macs[0];
+  const mac = ownMac(hints.mac, facts) ?? lease.mac ?? facts.macs[0];
   if (site === undefined)
     throw new RailheadError(
       'INVALID_STATE',
@@ -36,6 +36,11 @@ export function locateSite(hints: BootHints, lease: Lease, facts: MachineFacts):
       },
     );
   return { site, mac, ...(hints.token !== undefined && { token: hints.token }) };
+}
+
+/** Whoever answers DHCP writes the command line: it may choose among this machine's interfaces, not name another machine's. */
+function ownMac(mac: string | undefined, { macs }: MachineFacts): string | undefined {
+  return mac !== undefined && (macs.length === 0 || macs.includes(mac)) ? mac : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { stopSignal } from '#base/shutdown.ts';
+import { variablesAreThere } from './boot/efivars.ts';
 import { keepTime, type SetClocks } from './clock.ts';
 import { type Say, sayOnConsole } from './console.ts';
 import { locateSite, requestToken } from './discover.ts';
@@ -23,6 +24,8 @@ export interface RamdiskOptions {
   leaseFile?: string;
   /** Keys and journal of this boot; on a file system in memory. */
   stateDirectory?: string;
+  /** Where `/sys` and `/proc` are. */
+  root?: string;
   say?: Say;
   setClocks?: SetClocks;
   signal?: AbortSignal;
@@ -31,9 +34,11 @@ export interface RamdiskOptions {
 /** The ramdisk agent: joins its site and carries out the centre's operations on this machine until it is stopped. */
 export async function runRamdisk(options: RamdiskOptions = {}): Promise<void> {
   const { say = sayOnConsole, signal = abortedByStop(), stateDirectory = '/run/railhead' } = options;
+  const { root = '/' } = options;
   const trust = await readTrust(options.trustFile ?? '/etc/railhead/trust.json');
   const keys = await keysOfThisBoot(stateDirectory);
-  const facts = await readMachineFacts();
+  if (root === '/') await variablesAreThere();
+  const facts = await readMachineFacts(root);
   const hints = readCommandLine(await readFile(options.commandLineFile ?? '/proc/cmdline', 'utf8'));
   const lease = await leaseOf(options.leaseFile ?? '/run/railhead/lease');
   const location = locateSite(hints, lease, facts);
@@ -44,6 +49,7 @@ export async function runRamdisk(options: RamdiskOptions = {}): Promise<void> {
     const session = await openSession({
       client,
       keys,
+      trust,
       facts,
       mac: location.mac,
       keepTime: time,

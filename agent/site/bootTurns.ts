@@ -72,7 +72,7 @@ function mint({ mac, address, bootId }: MachineFacts, entry: BootEntry, { tokens
 
 function alarm(text: string, { mac, bootId, address }: MachineFacts, parts: BootTurnParts): void {
   parts.log.error({ mac, bootId, address }, text);
-  tell(withNode({ type: 'machine.alarm', text, mac, bootId }, parts.state), parts);
+  tell(withNode({ type: 'machine.alarm', reason: 'other-host', text, mac, bootId }, parts.state), parts);
 }
 
 /** A machine that nobody has named is told to the centre once. */

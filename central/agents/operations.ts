@@ -1,5 +1,6 @@
 import { signDocument } from '#base/jws.ts';
 import { newId } from '#contract/ids.ts';
+import { machineThumbprint, type OkpJwk } from '#contract/join.ts';
 import {
   type Operation,
   type OperationAction,
@@ -46,9 +47,11 @@ export async function queueOperation<Action extends OperationAction>(
 ): Promise<string> {
   const { siteId, nodeId, workflowId, stepId, attempt, action, input, expiresAt } = request;
   const { target } = operations[action];
+  const machine = await addressee(store, request.joinId);
   const plain: Operation = {
     operationId: newId('op'),
     nodeId,
+    ...(machine === undefined ? {} : { machine }),
     target,
     action,
     input: input as Operation['input'],
@@ -73,6 +76,18 @@ export async function queueOperation<Action extends OperationAction>(
     .execute();
   signals.notify(siteTopic(siteId));
   return operation.operationId;
+}
+
+/** What tells the ramdisk that an operation is for from every other; undefined for what is for no ramdisk. */
+async function addressee(store: Queries, joinId: string | undefined): Promise<string | undefined> {
+  if (joinId === undefined) return undefined;
+  const { signing_key, sealing_key } = await store
+    .selectFrom('node_joins')
+    .select(['signing_key', 'sealing_key'])
+    .where('join_id', '=', joinId)
+    .executeTakeFirstOrThrow();
+  const key = (text: string | null) => JSON.parse(text ?? '{"x":""}') as OkpJwk;
+  return machineThumbprint({ signingKey: key(signing_key), sealingKey: key(sealing_key) });
 }
 
 /** What a site has not journaled yet and may still begin, oldest first. */

@@ -21,19 +21,20 @@ export async function recordRamdiskJoin(
       boot_id: join.bootId,
       signing_key: JSON.stringify(join.signingKey),
       sealing_key: JSON.stringify(join.sealingKey),
-      trust: event.trust ?? 'network',
+      trust: join.trust,
       at: event.at,
       received_at: now(),
       lost_at: null,
+      lost_reason: null,
     })
     .execute();
 }
 
-/** Notes that the site has lost the node's ramdisk, whichever join it came by. */
+/** Notes that the site has lost the node's ramdisk, or turned it away, whichever join it came by. */
 export async function recordLoss(queries: Queries, nodeId: string, event: ReportedEvent): Promise<void> {
   await queries
     .updateTable('node_joins')
-    .set({ lost_at: event.at })
+    .set({ lost_at: event.at, lost_reason: event.reason === 'contested' ? 'contested' : 'silent' })
     .where('node_id', '=', nodeId)
     .where('role', '=', 'ramdisk')
     .where('lost_at', 'is', null)
@@ -75,12 +76,17 @@ export async function endLostOperations(
   for (const operation of open) {
     const replaced = newest !== undefined && newest.boot_id !== operation.boot_id;
     const silent =
-      event.type === 'agent.lost' && operation.lost_at !== null && operation.action !== 'boot.kexec';
+      event.type !== 'agent.joined' && operation.lost_at !== null && operation.action !== 'boot.kexec';
     if (replaced || silent) await endOperation(context, operation, lostEnd(operation.action, event), cause);
   }
 }
 
 function lostEnd(action: string, event: ReportedEvent) {
+  if (event.reason === 'contested') {
+    const message = `two machines claimed to be this one while ${action} ran: find the other one`;
+    const error = { code: 'FORBIDDEN' as const, message, details: { reason: 'contested', action } };
+    return { outcome: 'failed' as const, error, finishedAt: event.at };
+  }
   const why = event.type === 'agent.joined' ? 'the machine booted again' : 'the site lost its ramdisk';
   const message = `${why} while ${action} ran: start a new try`;
   const error = { code: 'DRIVER_ERROR' as const, message, details: { reason: 'ramdisk-lost', action } };

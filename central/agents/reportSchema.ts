@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { errorStatus } from '#contract/errors.ts';
+import { TrustLevel } from '#contract/join.ts';
 
 /** The envelope of a report. Its items are checked one by one, so that one bad item cannot hold back the rest for ever. */
 export const ReportEnvelope = Type.Object({
@@ -51,8 +52,10 @@ export const ReportedEvent = Type.Object({
   bootId: Type.Optional(Type.String({ maxLength: 128 })),
   text: Type.Optional(Type.String({ maxLength: 4096 })),
   role: Type.Optional(Type.String()),
-  trust: Type.Optional(Type.Enum(['network', 'own-key', 'tpm'])),
+  trust: Type.Optional(TrustLevel),
   join: Type.Optional(Type.Unknown()),
+  entry: Type.Optional(Type.String({ maxLength: 16_384 })),
+  reason: Type.Optional(Type.Enum(['contested', 'other-host'])),
   uuid: Type.Optional(Type.String({ maxLength: 64 })),
 });
 export type ReportedEvent = Static<typeof ReportedEvent>;

@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
 import type { WireError } from '#contract/errors.ts';
+import { raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
 import { operationTopic, workflowTopic } from '../signals.ts';
-import { type Queries, toJson } from '../store/store.ts';
+import { now, type Queries, toJson } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { ReportedResult, wellFormed } from './reportSchema.ts';
+import type { ReportedResult } from './reportSchema.ts';
 
 /**
  * Takes the result of one operation, once; a second delivery changes nothing. That a machine succeeded is believed only
@@ -29,7 +31,7 @@ export async function recordResult(
   await endOperation(
     context,
     operation,
-    await believedResult(context.store, operation, reported),
+    await believedResult(context, operation, reported),
     `site ${siteId}`,
   );
 }
@@ -79,28 +81,57 @@ export async function endOperation(
   signals.notify(operationTopic(operation.operation_id), workflowTopic(operation.workflow_id));
 }
 
+/**
+ * A ramdisk's result as the machine itself signed it, when it told one and every field arrived as signed. A site may say by its own
+ * word that an operation failed or that nobody knows (it expired, the machine is gone), never that it was done.
+ */
 async function believedResult(
-  store: Queries,
+  context: CentralContext,
   operation: Row<'operations'>,
   reported: ReportedResult,
 ): Promise<OperationEnd> {
-  if (operation.target !== 'ramdisk' || reported.outcome !== 'succeeded') return reported;
-  const signed = await signedResult(store, operation, reported.jws);
-  return signed ?? { outcome: 'failed', error: unsignedError(operation), finishedAt: reported.finishedAt };
+  if (operation.target !== 'ramdisk') return reported;
+  const { jws, ...told } = reported;
+  if (jws === undefined && told.outcome !== 'succeeded') return told;
+  const changed = await changedField(context.store, operation, told, jws);
+  if (changed === undefined) return told;
+  const error = alteredError(operation, changed);
+  await raiseAlarm(context.store, {
+    alarmId: `result/${operation.operation_id}`,
+    at: now(),
+    siteId: operation.site_id,
+    nodeId: operation.node_id,
+    reason: 'result-signature',
+    text: error.message,
+  });
+  return { outcome: 'failed', error, finishedAt: told.finishedAt };
 }
 
-/** The result as the machine itself signed it; undefined when the signature is not that machine's, or not for this operation. */
-async function signedResult(
+/** The first field that is not as the machine signed it: `jws` when nothing is signed by its key; undefined when all is. */
+async function changedField(
+  store: Queries,
+  operation: Row<'operations'>,
+  told: Omit<ReportedResult, 'jws'>,
+  jws: string | undefined,
+): Promise<string | undefined> {
+  const signed = await signedDocument(store, operation, jws);
+  if (signed === undefined) return 'jws';
+  const names = new Set([...Object.keys(signed), ...Object.keys(told)]);
+  const value = (document: object, name: string) => (document as Record<string, unknown>)[name];
+  return [...names].find((name) => !isDeepStrictEqual(value(signed, name), value(told, name)));
+}
+
+/** What the machine signed; undefined when the signature is not that machine's. */
+async function signedDocument(
   store: Queries,
   operation: Row<'operations'>,
   jws: string | undefined,
-): Promise<ReportedResult | undefined> {
+): Promise<object | undefined> {
   const key = await signingKeyOf(store, operation.join_id);
   if (key === undefined || jws === undefined) return undefined;
   try {
     const document = await verifyDocument('railhead-result', jws, publicKeyFromJwk(key));
-    const [result] = wellFormed(ReportedResult, [document]).good;
-    return result?.operationId === operation.operation_id ? result : undefined;
+    return typeof document === 'object' && document !== null ? document : undefined;
   } catch {
     return undefined;
   }
@@ -116,10 +147,8 @@ async function signingKeyOf(store: Queries, joinId: string | null): Promise<obje
   return join?.signing_key == null ? undefined : (JSON.parse(join.signing_key) as object);
 }
 
-function unsignedError(operation: Row<'operations'>): WireError {
-  return {
-    code: 'DRIVER_ERROR',
-    message: `the result of ${operation.action} is not signed by the ramdisk that was asked: boot the machine again`,
-    details: { reason: 'result-signature', operationId: operation.operation_id },
-  };
+function alteredError(operation: Row<'operations'>, path: string): WireError {
+  const details = { reason: 'result-signature', path, operationId: operation.operation_id };
+  const message = `the result of ${operation.action} is not as the ramdisk that was asked signed it (${path}): look at the site, then boot the machine again`;
+  return { code: 'DRIVER_ERROR', message, details };
 }

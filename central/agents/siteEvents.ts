@@ -1,11 +1,11 @@
-import { Value } from 'typebox/value';
-import { RamdiskJoin } from '#contract/join.ts';
+import type { RamdiskJoin } from '#contract/join.ts';
+import { raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
 import { nodeTopic, workflowTopic } from '../signals.ts';
-import { isDuplicate, type Queries } from '../store/store.ts';
+import { isDuplicate, type Queries, type Store } from '../store/store.ts';
+import { checkJoin, type JoinRefusal } from './joinChecks.ts';
 import { endLostOperations, recordLoss, recordRamdiskJoin } from './ramdiskJoins.ts';
-import { proofHolds } from './ramdiskProof.ts';
 import type { ReportedEvent } from './reportSchema.ts';
 
 /** Takes one event of a site, once, and lets the node's workflow see it. */
@@ -15,17 +15,14 @@ export async function recordSiteEvent(
   event: ReportedEvent,
 ): Promise<void> {
   const nodeId = await nodeOf(context.store, siteId, event);
-  if (event.type === 'agent.joined' && !(await isGenuineJoin(event, nodeId))) {
-    context.log.warn(
-      { siteId, event: { ...event, join: undefined } },
-      'a join that is not proven was ignored',
-    );
-    return;
+  if (event.type === 'agent.joined') {
+    const refusal = nodeId === undefined ? unknownNode : await checkJoin(context, siteId, nodeId, event);
+    if (refusal !== undefined) return refuseJoin(context, siteId, nodeId, event, refusal);
   }
   const workflowId = nodeId === undefined ? undefined : await runningWorkflow(context.store, nodeId);
   if (!(await keepEvent(context, siteId, event, nodeId, workflowId))) return;
   if (nodeId === undefined) return;
-  if (event.type === 'agent.joined' || event.type === 'agent.lost')
+  if (event.type === 'agent.joined' || endsJoin(event))
     await endLostOperations(context, nodeId, event, `site ${siteId}`);
   context.signals.notify(nodeTopic(nodeId));
   if (workflowId !== undefined) context.signals.notify(workflowTopic(workflowId));
@@ -40,31 +37,27 @@ async function keepEvent(
   workflowId: string | undefined,
 ): Promise<boolean> {
   const eventId = `${siteId}/${event.eventId}`;
-  try {
-    await store.transaction().execute(async (queries) => {
-      const { type, at, mac, bootId, uuid, role, trust } = event;
-      const facts = { mac, bootId, uuid, role, trust };
-      const text = event.text ?? describe(event);
-      await recordEvent(queries, {
-        eventId,
-        type,
-        at,
-        text,
-        cause: `site ${siteId}`,
-        nodeId,
-        workflowId,
-        data: facts,
+  return once(store, async (queries) => {
+    const { type, at, mac, bootId, uuid, role, trust, reason } = event;
+    const facts = { mac, bootId, uuid, role, trust, reason };
+    const text = event.text ?? describe(event);
+    const cause = `site ${siteId}`;
+    await recordEvent(queries, { eventId, type, at, text, cause, nodeId, workflowId, data: facts });
+    if (type === 'machine.alarm')
+      await raiseAlarm(queries, {
+        ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
+        reason: reason ?? 'contested',
       });
-      if (nodeId === undefined) return;
-      if (event.type === 'agent.joined')
-        await recordRamdiskJoin(queries, eventId, nodeId, event.join as RamdiskJoin, event);
-      if (event.type === 'agent.lost') await recordLoss(queries, nodeId, event);
-    });
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+    if (nodeId === undefined) return;
+    if (type === 'agent.joined')
+      await recordRamdiskJoin(queries, eventId, nodeId, event.join as RamdiskJoin, event);
+    if (endsJoin(event)) await recordLoss(queries, nodeId, event);
+  });
+}
+
+/** The site has lost the ramdisk, or turned away all who claim to be it. */
+function endsJoin({ type, reason }: ReportedEvent): boolean {
+  return type === 'agent.lost' || (type === 'machine.alarm' && reason === 'contested');
 }
 
 function describe({ type, role, mac, bootId }: ReportedEvent): string {
@@ -93,9 +86,39 @@ async function nodeOf(store: Queries, siteId: string, event: ReportedEvent): Pro
   return owner?.node_id;
 }
 
-async function isGenuineJoin(event: ReportedEvent, nodeId: string | undefined): Promise<boolean> {
-  if (nodeId === undefined || !Value.Check(RamdiskJoin, event.join)) return false;
-  return proofHolds(event.join);
+const unknownNode: JoinRefusal = { reason: 'no-entry', text: 'this site has no such node' };
+
+/** A join that is not believed changes nothing, but an operator is told: a site, or a machine, says what is not so. */
+async function refuseJoin(
+  { store, log, signals }: CentralContext,
+  siteId: string,
+  nodeId: string | undefined,
+  { eventId, at, mac, bootId }: ReportedEvent,
+  { reason, text: why }: JoinRefusal,
+): Promise<void> {
+  const text = `a join was refused: ${why}`;
+  log.warn({ siteId, nodeId, mac, reason }, text);
+  const workflowId = nodeId === undefined ? undefined : await runningWorkflow(store, nodeId);
+  const id = `${siteId}/${eventId}`;
+  const told = { text, nodeId, at };
+  const data = { reason, mac, bootId };
+  await once(store, async (queries) => {
+    const event = { ...told, type: 'agent.refused', eventId: id, cause: `site ${siteId}`, workflowId, data };
+    await recordEvent(queries, event);
+    await raiseAlarm(queries, { ...told, alarmId: id, siteId, mac, reason: 'join-refused' });
+  });
+  if (workflowId !== undefined) signals.notify(workflowTopic(workflowId));
+}
+
+/** Does `work` in a transaction; false, and nothing was done, when an event of it had been kept before. */
+async function once(store: Store, work: (queries: Queries) => Promise<void>): Promise<boolean> {
+  try {
+    await store.transaction().execute(work);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
 }
 
 async function runningWorkflow(store: Queries, nodeId: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { TenantId } from '#contract/images.ts';
+import { acknowledgeAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
@@ -16,6 +17,16 @@ export const nodes: Group = {
     scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
     run: async ({ store }, { tenantId, nodeId }) =>
       presentNode(store, await requireNode(store, tenantId, nodeId)),
+  }),
+  acknowledge: method({
+    kind: 'mutation',
+    action: 'compute:nodes:manage',
+    input: Type.Object({ tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }) }, closed),
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store }, { tenantId, nodeId }, caller) => {
+      await requireNode(store, tenantId, nodeId);
+      return { acknowledged: await acknowledgeAlarms(store, { nodeId }, caller.tokenId) };
+    },
   }),
   list: method({
     kind: 'read',

@@ -9,6 +9,8 @@ export const PoolPolicy = Type.Object(
       { x86_64: Type.Optional(ImageRef), aarch64: Type.Optional(ImageRef) },
       { additionalProperties: false, default: {} },
     ),
+    /** How far a machine must be trusted before anything destructive or secret is sent to it. */
+    trust: Type.Enum(['network', 'own-key', 'tpm'], { default: 'network' }),
   },
   { additionalProperties: false, default: {} },
 );

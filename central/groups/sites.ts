@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { findSpec } from '../agents/nodeSpec.ts';
+import { acknowledgeAlarms, openAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { fleet } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { present } from '../nodes.ts';
-import { createSite, siteNamePattern } from '../sites.ts';
+import { createSite, requireSite, siteNamePattern } from '../sites.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
@@ -18,6 +19,16 @@ export const sites: Group = {
     input: Type.Object({ name: Type.String({ pattern: siteNamePattern }) }, closed),
     scopes: () => [fleet],
     run: async ({ store }, { name }) => presentSite(store, await createSite(store, name)),
+  }),
+  acknowledge: method({
+    kind: 'mutation',
+    action: 'compute:sites:manage',
+    input: Type.Object({ siteId: Type.String({ maxLength: 128 }) }, closed),
+    scopes: () => [fleet],
+    run: async ({ store }, { siteId }, caller) => {
+      await requireSite(store, siteId);
+      return { acknowledged: await acknowledgeAlarms(store, { siteId }, caller.tokenId) };
+    },
   }),
   list: method({
     kind: 'read',
@@ -46,5 +57,6 @@ async function presentSite(store: Queries, row: Row<'sites'>) {
   const { site_id: siteId, name, created_at: createdAt, seen_at: seenAt } = row;
   const spec = await findSpec(store, { role: 'site', id: siteId });
   const { generation = 0, observed_generation: observedGeneration = 0 } = spec ?? {};
-  return { siteId, name, createdAt, generation, observedGeneration, ...present({ seenAt }) };
+  const alarms = await openAlarms(store, { siteId });
+  return { siteId, name, createdAt, generation, observedGeneration, ...present({ seenAt }), alarms };
 }

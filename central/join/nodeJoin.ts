@@ -19,6 +19,7 @@ export async function recordNodeJoin(queries: Queries, token: Row<'join_tokens'>
       at,
       received_at: at,
       lost_at: null,
+      lost_reason: null,
     })
     .execute();
   await recordEvent(queries, {

@@ -169,4 +169,13 @@ CREATE TABLE reconciles (
 CREATE TABLE host_changes (only INTEGER PRIMARY KEY CHECK (only = 1), turn INTEGER NOT NULL);
 INSERT INTO host_changes (only, turn) VALUES (1, 0);
 `,
+  `
+CREATE TABLE alarms (
+  alarm_id TEXT PRIMARY KEY, at TEXT NOT NULL, site_id TEXT NOT NULL, node_id TEXT, mac TEXT,
+  reason TEXT NOT NULL, text TEXT NOT NULL, acknowledged_at TEXT, acknowledged_by TEXT
+);
+CREATE INDEX alarms_by_node ON alarms (node_id, at);
+CREATE INDEX alarms_by_site ON alarms (site_id, at);
+ALTER TABLE node_joins ADD COLUMN lost_reason TEXT;
+`,
 ];

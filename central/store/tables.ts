@@ -1,5 +1,6 @@
 import type { Generated, Insertable, Selectable } from 'kysely';
 import type { CacheState, Compression, ImageFormat, ImageKind } from '#contract/images.ts';
+import type { TrustLevel } from '#contract/join.ts';
 import type { NodeSpecRole } from '#contract/nodeSpec.ts';
 import type { OperationOutcome } from '#contract/operations.ts';
 
@@ -192,6 +193,9 @@ interface NodeMacsTable {
   node_id: string;
 }
 
+/** Why a joined ramdisk is there no more: it fell silent, or two machines claimed to be it. */
+export type LossReason = 'silent' | 'contested';
+
 interface NodeJoinsTable {
   join_id: string;
   node_id: string;
@@ -199,10 +203,26 @@ interface NodeJoinsTable {
   boot_id: string | null;
   signing_key: Json | null;
   sealing_key: Json | null;
-  trust: string | null;
+  trust: TrustLevel | null;
   at: Time;
   received_at: Time;
   lost_at: Time | null;
+  lost_reason: LossReason | null;
+}
+
+/** Why an operator is called. */
+export type AlarmReason = 'contested' | 'other-host' | 'join-refused' | 'result-signature';
+
+interface AlarmsTable {
+  alarm_id: string;
+  at: Time;
+  site_id: string;
+  node_id: string | null;
+  mac: string | null;
+  reason: AlarmReason;
+  text: string;
+  acknowledged_at: Time | null;
+  acknowledged_by: string | null;
 }
 
 interface JoinTokensTable {
@@ -311,7 +331,7 @@ interface OperationsTable {
   step_id: string;
   workflow_id: string;
   attempt: number;
-  target: 'site' | 'ramdisk';
+  target: 'site' | 'ramdisk' | 'node';
   action: string;
   /** The whole operation, encrypted: its input may hold user data. */
   sealed: Buffer;
@@ -362,6 +382,7 @@ export interface Tables {
   node_specs: NodeSpecsTable;
   boot_entries: BootEntriesTable;
   node_joins: NodeJoinsTable;
+  alarms: AlarmsTable;
   join_tokens: JoinTokensTable;
   certificates: CertificatesTable;
   agents: AgentsTable;

@@ -3,6 +3,7 @@ import { findOperation } from '../agents/operations.ts';
 import { nodeTopic } from '../signals.ts';
 import type { Row } from '../store/tables.ts';
 import { type StepRun, waitFor } from './stepRun.ts';
+import { requireTrusted } from './trust.ts';
 
 /**
  * The ramdisk that this workflow booted: the newest join of the node that came after its boot entry was placed, of a
@@ -28,13 +29,14 @@ export async function joinedRamdisk(run: StepRun): Promise<Row<'node_joins'> | u
 /**
  * The join of the ramdisk that a step's operation is for; after a crash the one that was asked already. A further attempt
  * waits until the machine has booted its ramdisk again.
- * @throws RailheadError INVALID_STATE when this workflow's ramdisk has not joined, or is lost
+ * @throws RailheadError INVALID_STATE when this workflow's ramdisk has not joined, or is lost; FORBIDDEN when it is not trusted enough
  */
 export async function addressee(run: StepRun): Promise<string> {
   const asked = await findOperation(run.central.store, run.stepId, run.attempt);
   if (asked?.join_id != null) return asked.join_id;
   const connected = async () => {
     const join = await joinedRamdisk(run);
+    if (join !== undefined) await requireTrusted(run, join);
     return join?.lost_at === null ? join.join_id : undefined;
   };
   if (run.attempt > 1) return waitFor(run, [nodeTopic(run.workflow.node_id)], connected);

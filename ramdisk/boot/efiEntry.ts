@@ -1,10 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { run } from '#base/command.ts';
-import { ignore } from '#base/errors.ts';
+import { variablesAreThere } from './efivars.ts';
 import type { DiskLoader, MissingLoader } from './loader.ts';
 
 const label = 'railhead';
-const efivars = '/sys/firmware/efi/efivars';
 
 /** What became of the boot entry: its name, or why there is none. */
 export type EfiEntry = { bootEntry: string } | { note: string } | undefined;
@@ -56,11 +54,4 @@ export function ourEntries(text: string): { number: string }[] {
   return Array.from(entries)
     .filter(([, , rest]) => rest?.split('\t')[0]?.trim() === label)
     .map(([, number]) => ({ number: number as string }));
-}
-
-async function variablesAreThere(): Promise<boolean> {
-  const there = async () => ((await readdir(efivars).catch(ignore)) ?? []).length > 0;
-  if (await there()) return true;
-  await run('mount', ['-t', 'efivarfs', 'efivarfs', efivars]).catch(ignore);
-  return await there();
 }

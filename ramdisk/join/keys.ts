@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
-import type { OkpJwk } from '#contract/join.ts';
+import { machineThumbprint, type OkpJwk } from '#contract/join.ts';
 
 /** The machine's keys for this boot: Ed25519 signs its results, X25519 receives sealed bytes. */
 export interface MachineKeys {
@@ -32,6 +32,11 @@ export async function keysOfThisBoot(directory: string): Promise<MachineKeys> {
 export function publicJwk(key: KeyObject): OkpJwk {
   const { kty, crv, x } = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'jwk' });
   return { kty, crv, x } as OkpJwk;
+}
+
+/** What operations for this boot are addressed to. */
+export function thumbprintOf({ signing, sealing }: MachineKeys): string {
+  return machineThumbprint({ signingKey: publicJwk(signing), sealingKey: publicJwk(sealing) });
 }
 
 function makeKeys(): MachineKeys {

@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ignore } from '#base/errors.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
+import type { RamdiskJoin } from '#contract/join.ts';
+import { readTrustLevel } from './firmware.ts';
 
 /** What the machine says of itself when it joins. */
 export interface MachineFacts {
@@ -9,14 +11,17 @@ export interface MachineFacts {
   uuid?: string;
   /** Hardware addresses of its Ethernet interfaces, those with a link first. */
   macs: string[];
+  /** How far its firmware lets it vouch for itself. */
+  trust: RamdiskJoin['trust'];
 }
 
-/** Reads the SMBIOS UUID, the kernel's boot id and the hardware addresses; `root` is `/` but in tests. */
+/** Reads the SMBIOS UUID, the kernel's boot id, the hardware addresses and what firmware verified; `root` is `/` but in tests. */
 export async function readMachineFacts(root = '/'): Promise<MachineFacts> {
   const uuid = usableUuid(await textOf(path.join(root, 'sys/class/dmi/id/product_uuid')));
   const bootId = await textOf(path.join(root, 'proc/sys/kernel/random/boot_id'));
   const macs = await macsOf(path.join(root, 'sys/class/net'));
-  return { bootId, macs, ...(uuid !== undefined && { uuid }) };
+  const trust = await readTrustLevel(root);
+  return { bootId, macs, trust, ...(uuid !== undefined && { uuid }) };
 }
 
 /** Boards left as the factory made them have all zeros or all ones: that names no machine. */

@@ -4,7 +4,7 @@ import { signDocument } from '#base/jws.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import type { Say } from '../console.ts';
-import type { MachineKeys } from '../join/keys.ts';
+import { type MachineKeys, thumbprintOf } from '../join/keys.ts';
 import type { Trust } from '../join/trust.ts';
 import type { Session } from '../site/session.ts';
 import type { StepContext, StepOutcome } from '../steps/index.ts';
@@ -113,13 +113,15 @@ async function attempt(
 /** Burns the id. An operation that was interrupted by the agent's death runs again from its start, even past its expiry. */
 async function accept(
   relayed: Relayed,
-  { trust, session, journal }: RunnerParts,
+  { trust, session, journal, keys }: RunnerParts,
 ): Promise<VerifiedOperation> {
   const { operationId, jws } = relayed;
   const again = journal.interrupted(operationId);
   await journal.begin(operationId);
   const { nodeId } = session.joined;
-  const operation = await verifyOperation(jws, { signingKey: trust.signingKey, nodeId, operationId });
+  const machine = thumbprintOf(keys);
+  const expected = { signingKey: trust.signingKey, nodeId, machine, operationId };
+  const operation = await verifyOperation(jws, expected);
   if (!again && operation.expiresAt <= Date.now()) throw refusal('expired', 'its time to begin has passed');
   return operation;
 }

@@ -22,13 +22,15 @@ export type VerifiedOperation = {
 export interface Expectation {
   signingKey: KeyObject;
   nodeId: string;
+  /** The thumbprint of this boot's keys. */
+  machine: string;
   /** The id under which the site relayed it. */
   operationId: string;
 }
 
 /**
- * What a relayed JWS tells this machine to do. The site that relays it is believed in nothing: signature, machine, id,
- * target and input are checked here. Whether it is expired or was used before is the caller's question.
+ * What a relayed JWS tells this machine to do. The site that relays it is believed in nothing: signature, machine, boot,
+ * id, target and input are checked here. Whether it is expired or was used before is the caller's question.
  * @throws RailheadError FORBIDDEN for what the centre did not order, UNSUPPORTED for an unknown action, INVALID_INPUT
  */
 export async function verifyOperation(jws: string, expected: Expectation): Promise<VerifiedOperation> {
@@ -36,6 +38,8 @@ export async function verifyOperation(jws: string, expected: Expectation): Promi
   if (operation.operationId !== expected.operationId)
     throw refusal('operation-id', 'it has another id inside');
   if (operation.nodeId !== expected.nodeId) throw refusal('node', `it is for node ${operation.nodeId}`);
+  if (operation.machine !== expected.machine)
+    throw refusal('machine', 'it is for another boot, or another machine, that joined as this node');
   if (operation.target !== 'ramdisk') throw refusal('target', `it is for the ${operation.target}`);
   const { operationId, action } = operation;
   if (!isRamdiskAction(action))

@@ -6,7 +6,7 @@ import {
   RailheadError,
   type WireError,
 } from '#contract/errors.ts';
-import { checkSite } from './identity.ts';
+import { checkSite, siteOfCertificate } from './identity.ts';
 
 /** Requests to one site's machine listener. */
 export interface SiteClient {
@@ -15,6 +15,8 @@ export interface SiteClient {
    * @throws RailheadError with the site's own error, or UNAVAILABLE when the site cannot be reached or trusted
    */
   post(path: string, body: unknown, options?: PostOptions): Promise<unknown>;
+  /** The site that the newest certificate named. */
+  readonly site: string | undefined;
   /** From now on only this site's certificate is accepted. */
   expectSite(siteId: string): void;
   close(): Promise<void>;
@@ -31,6 +33,7 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 /** A client that trusts certificates of `ca` alone, by their site URI and not by host name. */
 export function connectSite(url: string, ca: string): SiteClient {
   let expected: string | undefined;
+  let site: string | undefined;
   const dispatcher = new Agent({
     connections: 4,
     maxResponseSize: maxAnswerBytes,
@@ -39,11 +42,17 @@ export function connectSite(url: string, ca: string): SiteClient {
       minVersion: 'TLSv1.3',
       timeout: 10_000,
       maxCachedSessions: 0,
-      checkServerIdentity: (_host, certificate) => checkSite(certificate, expected),
+      checkServerIdentity: (_host, certificate) => {
+        site = siteOfCertificate(certificate);
+        return checkSite(certificate, expected);
+      },
     },
   });
   return {
     post: (path, body, options = {}) => post(new URL(path, url), body, options, dispatcher),
+    get site() {
+      return site;
+    },
     expectSite: (siteId) => {
       expected = siteId;
     },

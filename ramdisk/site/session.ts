@@ -5,8 +5,10 @@ import { hasCode } from '#contract/errors.ts';
 import { RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import type { Say } from '../console.ts';
+import { checkEntry } from '../join/entry.ts';
 import { type MachineKeys, publicJwk } from '../join/keys.ts';
 import type { MachineFacts } from '../join/machine.ts';
+import type { Trust } from '../join/trust.ts';
 import { waitUntil } from '../waitUntil.ts';
 import type { SiteClient } from './client.ts';
 
@@ -24,6 +26,7 @@ export interface Session {
 export interface JoinParts {
   client: SiteClient;
   keys: MachineKeys;
+  trust: Trust;
   facts: MachineFacts;
   mac: string;
   /** Called before each join: the site's certificate and the operations are judged by this machine's clock. */
@@ -77,7 +80,16 @@ export async function openSession(parts: JoinParts): Promise<Session> {
   };
 }
 
-async function join({ client, keys, facts, mac, signal, ...parts }: JoinParts): Promise<RamdiskJoinAnswer> {
+/** @throws RailheadError what the site answered; FORBIDDEN, reason `entry`, when the centre did not let this machine boot as the node that the site names */
+async function join({
+  client,
+  keys,
+  trust,
+  facts,
+  mac,
+  signal,
+  ...parts
+}: JoinParts): Promise<RamdiskJoinAnswer> {
   await parts.keepTime();
   const message = {
     protocol: protocolVersion,
@@ -88,8 +100,19 @@ async function join({ client, keys, facts, mac, signal, ...parts }: JoinParts): 
     signingKey: publicJwk(keys.signing),
     sealingKey: publicJwk(keys.sealing),
     version,
+    trust: facts.trust,
   };
   const proof = await signDocument('railhead-ramdisk-join', message, keys.signing);
-  const answer = await client.post('/v1/join', { ...message, proof }, { signal });
-  return validate(RamdiskJoinAnswer, answer, 'DRIVER_ERROR');
+  const posted = await client.post('/v1/join', { ...message, proof }, { signal });
+  const answer = validate(RamdiskJoinAnswer, posted, 'DRIVER_ERROR');
+  const { nodeId } = answer;
+  const { signingKey } = trust;
+  const entry = await checkEntry(answer.entry, {
+    signingKey,
+    siteId: client.site,
+    nodeId,
+    mac,
+    now: Date.now(),
+  });
+  return { ...answer, siteId: entry.siteId };
 }

@@ -5,7 +5,13 @@ import { openText } from '#base/jwe.ts';
 import { publicKeyFromJwk, signDocument, verifyDocument } from '#base/jws.ts';
 import { certificateAlgorithm, x509 } from '#base/x509.ts';
 import type { AgentPollAnswer, AgentReport, SiteEvent } from '#contract/agentWire.ts';
-import type { JoinResponse, OkpJwk, RamdiskJoin, WellKnown } from '#contract/join.ts';
+import {
+  type JoinResponse,
+  machineThumbprint,
+  type OkpJwk,
+  type RamdiskJoin,
+  type WellKnown,
+} from '#contract/join.ts';
 import type { DeployImage, Operation, OperationResult } from '#contract/operations.ts';
 
 /** A client of the agents' listener, with or without an identity. */
@@ -96,18 +102,29 @@ export async function joinAs(
 /** The ramdisk of one boot of a machine, with its keys. */
 export interface FakeRamdisk {
   bootId: string;
+  /** What operations for it are addressed to. */
+  thumbprint: string;
   joinEvent(overrides?: Partial<RamdiskJoin>): Promise<SiteEvent>;
   sign(result: OperationResult): Promise<OperationResult>;
   /** The user data that was sealed to it; empty when there is none. */
   unseal(userData: DeployImage['userData']): Promise<string>;
 }
 
-export function bootRamdisk(nodeId: string, mac: string): FakeRamdisk {
+/** `entry` is the boot entry that it was booted under, as the centre signed it. */
+export function bootRamdisk(
+  nodeId: string,
+  mac: string,
+  entry = '',
+  bootId: string = randomUUID(),
+): FakeRamdisk {
   const signing = generateKeyPairSync('ed25519');
   const sealing = generateKeyPairSync('x25519');
-  const bootId = randomUUID();
   return {
     bootId,
+    thumbprint: machineThumbprint({
+      signingKey: jwk(signing.publicKey),
+      sealingKey: jwk(sealing.publicKey),
+    }),
     joinEvent: async (overrides = {}) => {
       const message = {
         protocol: 1,
@@ -117,6 +134,7 @@ export function bootRamdisk(nodeId: string, mac: string): FakeRamdisk {
         signingKey: jwk(signing.publicKey),
         sealingKey: jwk(sealing.publicKey),
         version: '0.0.0',
+        trust: 'network' as const,
       };
       const proof = await signDocument('railhead-ramdisk-join', message, signing.privateKey);
       const join = { ...message, proof, ...overrides };
@@ -131,6 +149,7 @@ export function bootRamdisk(nodeId: string, mac: string): FakeRamdisk {
         role: 'ramdisk',
         trust: 'network',
         join,
+        entry,
       };
     },
     sign: async (result) => ({
@@ -155,6 +174,8 @@ export interface FakeSite {
   wellKnown: WellKnown;
   /** Every operation that was taken, in order. */
   taken: Operation[];
+  /** The boot entry that a node has, as it was signed; empty when it has none. */
+  entryOf(nodeId: string): string;
   cancelled: string[];
   report(part: Partial<AgentReport>): Promise<void>;
   succeed(operation: Operation, result?: Record<string, unknown>): Promise<void>;
@@ -175,6 +196,12 @@ export async function startFakeSite(
     client,
     wellKnown: credentials.wellKnown,
     taken: [],
+    entryOf: (nodeId) => {
+      const prepared = site.taken.findLast(
+        (each) => each.action === 'boot.prepareRamdisk' && each.nodeId === nodeId,
+      );
+      return String(prepared?.input.entry ?? '');
+    },
     cancelled: [],
     report: async (part) => {
       const report = { protocol: 1, observedGeneration: 0, results: [], progress: [], events: [], ...part };

@@ -99,8 +99,13 @@ export function playLine(
   };
 }
 
+/** The address of a test machine: `node-2` has `52:54:00:00:00:02`. */
+function macOf(nodeId: string): string {
+  return `52:54:00:00:00:${(/\d+$/.exec(nodeId)?.[0] ?? '1').padStart(2, '0')}`;
+}
+
 export async function bootMachine(nodeId: string, site: FakeSite, machine: FakeMachine): Promise<void> {
-  machine.ramdisk = bootRamdisk(nodeId, '52:54:00:00:00:01');
+  machine.ramdisk = bootRamdisk(nodeId, macOf(nodeId), site.entryOf(nodeId));
   await site.report({ events: [await machine.ramdisk.joinEvent()] });
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -13,17 +13,32 @@ beforeEach(async () => {
   site = await fakeSite();
   directory = await mkdtemp(path.join(tmpdir(), 'railhead-ramdisk-'));
   await put('trust.json', JSON.stringify({ ca: site.ca.pem, signingKey: publicJwk(site.signingKey) }));
+  await putMachine();
 });
 afterEach(async () => {
   await site.close();
   await rm(directory, { recursive: true });
 });
 
+const macs = ['52:54:00:77:00:41', '52:54:00:77:00:42'];
+
+/** What the machine shows of itself below `/proc` and `/sys`. */
+async function putMachine(): Promise<void> {
+  await put('machine/proc/sys/kernel/random/boot_id', 'boot-1');
+  for (const [index, mac] of macs.entries()) {
+    await put(`machine/sys/class/net/eth${index}/address`, mac);
+    await put(`machine/sys/class/net/eth${index}/type`, '1');
+  }
+}
+
 const place = (name: string) => path.join(directory, name);
-const put = (name: string, content: string) => writeFile(place(name), content);
+async function put(name: string, content: string): Promise<void> {
+  await mkdir(path.dirname(place(name)), { recursive: true });
+  await writeFile(place(name), content);
+}
 
 /** Runs the agent until a result of `operation` was reported. Only operations that are refused: the real steps write and restart. */
-async function runFor(operation: Parameters<FakeSite['order']>[0]) {
+async function runFor(operation: Parameters<FakeSite['order']>[0], onSaid = () => {}) {
   const said: string[] = [];
   const set: number[] = [];
   const stop = new AbortController();
@@ -32,7 +47,11 @@ async function runFor(operation: Parameters<FakeSite['order']>[0]) {
     commandLineFile: place('cmdline'),
     leaseFile: place('lease'),
     stateDirectory: place('run'),
-    say: (text) => said.push(text),
+    root: place('machine'),
+    say: (text) => {
+      said.push(text);
+      onSaid();
+    },
     setClocks: async (time) => {
       set.push(time);
       vi.useRealTimers();
@@ -62,6 +81,21 @@ test('without a command line it finds the site by its lease and asks for the tok
   await put('lease', `mac=52:54:00:77:00:42\nsite=${site.url}\n`);
   await runFor({ nodeId: 'node_other' });
   expect(site.joins).toMatchObject([{ token: 'tok_discovered', mac: '52:54:00:77:00:42' }]);
+});
+
+test.each([
+  ['another node', { nodeId: 'node_other' }, 'it is for node node_other'],
+  ['another site', { siteId: 'site_other' }, 'it is for site site_other'],
+  ['another interface', { macs: ['52:54:00:77:00:99'] }, 'it is not for 52:54:00:77:00:41'],
+  ['a time that has passed', { expiresAt: '2020-01-01T00:00:00.000Z' }, 'it ended 2020-01-01T00:00:00.000Z'],
+])('a boot entry for %s is refused until the site shows the right one', async (_, entry, why) => {
+  await put('cmdline', `railhead.site=${site.url} railhead.token=tok railhead.mac=52:54:00:77:00:41`);
+  site.forged.entry = entry;
+  const { said } = await runFor({ nodeId: 'node_other' }, () => delete site.forged.entry);
+  expect(said.slice(0, 2)).toEqual([
+    `join failed, trying again: the site's boot entry is refused: ${why}`,
+    'joined site site_test as node node_test',
+  ]);
 });
 
 test('it keeps trying while the site refuses, and says why once', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type ErrorCode, RailheadError } from '#contract/errors.ts';
 import type { RamdiskJoin } from '#contract/join.ts';
 import type { BootToken } from '../store/bootTokens.ts';
@@ -35,14 +34,6 @@ export function decideClaim(
 
 function refuse(code: ErrorCode, reason: string, message: string): ClaimDecision {
   return { kind: 'refuse', code, reason, message };
-}
-
-/** What tells one ramdisk agent from another: both its keys. */
-export function thumbprint({
-  signingKey,
-  sealingKey,
-}: Pick<RamdiskJoin, 'signingKey' | 'sealingKey'>): string {
-  return createHash('sha256').update(`${signingKey.x}.${sealingKey.x}`).digest('base64url');
 }
 
 /** @throws RailheadError UNAUTHENTICATED unless the message is signed by the key that it names */

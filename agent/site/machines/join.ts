@@ -1,11 +1,11 @@
 import { protocolVersion } from '#contract/agentWire.ts';
 import { type ErrorCode, RailheadError } from '#contract/errors.ts';
-import { RamdiskJoin, type RamdiskJoinAnswer } from '#contract/join.ts';
+import { machineThumbprint, RamdiskJoin, type RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import { failed, unknown } from '../operations/outcome.ts';
 import type { BootToken } from '../store/bootTokens.ts';
 import type { Session } from '../store/sessions.ts';
-import { checkProof, decideClaim, thumbprint } from './claim.ts';
+import { checkProof, decideClaim } from './claim.ts';
 import type { MachineParts } from './parts.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function joinMachine(
 ): Promise<RamdiskJoinAnswer> {
   const message = validate(RamdiskJoin, body);
   await checkProof(message);
-  const claim = { message, claimedBy: thumbprint(message), peer };
+  const claim = { message, claimedBy: machineThumbprint(message), peer };
   const asked = claimedToken(claim, parts);
   if (await formerAnswers(asked.nodeId, claim.claimedBy, parts))
     throw contest(
@@ -43,10 +43,11 @@ export async function joinMachine(
       { mac: token.mac, expected: token.address, found: peer },
       'a machine joins from another address',
     );
-  const session = admit(message, token, claim.claimedBy, parts);
+  const entry = parts.state.entries.signed(token.entryId) ?? '';
+  const session = admit({ message, token, claimedBy: claim.claimedBy, entry }, parts);
   parts.log.info({ nodeId: token.nodeId, mac: token.mac, bootId: token.bootId, peer }, 'machine joined');
   const { siteId, imagesUrl } = parts;
-  return { protocol: protocolVersion, siteId, nodeId: token.nodeId, session, imagesUrl };
+  return { protocol: protocolVersion, siteId, nodeId: token.nodeId, entry, session, imagesUrl };
 }
 
 interface Claim {
@@ -90,7 +91,15 @@ async function formerAnswers(
   return present !== undefined && present !== former;
 }
 
-function admit(message: RamdiskJoin, token: BootToken, claimedBy: string, parts: MachineParts): string {
+interface Admission {
+  message: RamdiskJoin;
+  token: BootToken;
+  claimedBy: string;
+  /** The signed boot entry. */
+  entry: string;
+}
+
+function admit({ message, token, claimedBy, entry }: Admission, parts: MachineParts): string {
   const { state, presence, news, machines } = parts;
   const { nodeId, mac } = token;
   const bearer = state.atomically(() => {
@@ -100,8 +109,9 @@ function admit(message: RamdiskJoin, token: BootToken, claimedBy: string, parts:
     state.events.add({
       type: 'agent.joined',
       role: 'ramdisk',
-      trust: 'network',
+      trust: message.trust,
       join: message,
+      entry,
       nodeId,
       mac,
       bootId: token.bootId,
@@ -134,7 +144,7 @@ function contest(token: BootToken, what: string, parts: MachineParts): RailheadE
     state.tokens.contest(mac);
     state.sessions.end(nodeId);
     endContested(nodeId, parts);
-    state.events.add({ type: 'machine.alarm', text, nodeId, mac, bootId });
+    state.events.add({ type: 'machine.alarm', reason: 'contested', text, nodeId, mac, bootId });
   });
   log.error({ nodeId, mac, bootId }, text);
   machines.wake();

@@ -12,7 +12,7 @@ export const prepareRamdisk: SiteAction<'boot.prepareRamdisk'> = {
     // The entry shows up only once its ramdisk is here: a machine is never sent to bytes that are still on their way.
     for (const digest of digestsOf(entry)) await cache.ready(digest, signal);
     signal.throwIfAborted();
-    state.entries.put(entry);
+    state.entries.put(entry, input.entry);
     return { entryId: entry.entryId, expiresAt: entry.expiresAt, macs: entry.macs };
   },
   settle: repeatable,

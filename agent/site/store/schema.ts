@@ -94,4 +94,9 @@ export const migrations: readonly string[] = [
     'nodeId', document ->> '$.siteId', 'role', 'site', 'generation', document -> '$.generation',
     'site', json_object('cacheImages', document -> '$.cacheImages', 'nodes', document -> '$.nodes'));
   `,
+  // An entry of an older agent is without the signature that a machine asks for: the centre places it anew.
+  `
+  DELETE FROM boot_entries;
+  ALTER TABLE boot_entries ADD COLUMN jws TEXT NOT NULL DEFAULT '';
+  `,
 ];

@@ -2,6 +2,7 @@ import type { StepInput } from '#contract/steps.ts';
 import { nodeTopic, siteTopic } from '../../signals.ts';
 import { joinedRamdisk } from '../ramdisk.ts';
 import { type StepResult, type StepRun, waitFor } from '../stepRun.ts';
+import { requireTrusted } from '../trust.ts';
 
 /** Waits until the ramdisk that this workflow booted, the OS that it installed, or the site's agent is there. */
 export function agentJoined(run: StepRun, { role }: StepInput<'wait.agentJoined'>): Promise<StepResult> {
@@ -13,7 +14,9 @@ export function agentJoined(run: StepRun, { role }: StepInput<'wait.agentJoined'
 const looks = {
   ramdisk: async (run: StepRun) => {
     const join = await joinedRamdisk(run);
-    if (join === undefined || join.lost_at !== null) return undefined;
+    if (join === undefined) return undefined;
+    await requireTrusted(run, join);
+    if (join.lost_at !== null) return undefined;
     return { joinId: join.join_id, bootId: join.boot_id, trust: join.trust };
   },
   node: async ({ central, workflow }: StepRun) => {

@@ -28,7 +28,7 @@ async function fullState(): Promise<SiteState> {
   state.database
     .prepare("INSERT INTO dhcp_lease VALUES (?, ?, 'bound', 0)")
     .run(machine.address, `1/${machine.mac}`);
-  state.entries.put({
+  const entry = {
     entryId: 'be_1',
     siteId: 'site_1',
     nodeId: 'node_1',
@@ -36,7 +36,8 @@ async function fullState(): Promise<SiteState> {
     ramdisk: { ref: 'ramdisk@1', digests: { x86_64: '1'.repeat(64) } },
     issuedAt: '2026-01-01T00:00:00.000Z',
     expiresAt: '2100-01-01T00:00:00.000Z',
-  });
+  };
+  state.entries.put(entry, 'jws');
   const pages = state.database.pragma('page_count', { simple: true });
   state.database.pragma(`max_page_count = ${pages}`);
   expect(() => fill(state)).toThrow(expect.objectContaining({ code: 'SQLITE_FULL' }));

@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { publicKeyFromJwk, signDocument, verifyDocument } from '#base/jws.ts';
 import type { MachinePoll, MachineReport } from '#contract/agentWire.ts';
-import type { RamdiskJoin } from '#contract/join.ts';
+import type { BootEntry } from '#contract/bootEntry.ts';
+import { machineThumbprint, type RamdiskJoin } from '#contract/join.ts';
 import type { Operation, OperationProgress, OperationResult } from '#contract/operations.ts';
 import { issueServerIdentity, makeTestCa, type TestCa } from '../../fakes/certificates.ts';
 
@@ -14,6 +15,8 @@ export interface FakeSite {
   ca: TestCa;
   signingKey: KeyObject;
   joins: RamdiskJoin[];
+  /** What the boot entry of the next joins says instead, and who signs it. */
+  forged: { entry?: Partial<BootEntry>; entryKey?: KeyObject };
   results: OperationResult[];
   progress: OperationProgress[];
   /** Signs an operation for the node and has it handed out. */
@@ -38,7 +41,14 @@ export async function fakeSite(
   const ca = await makeTestCa();
   const identity = await issueServerIdentity(ca, uri);
   const signing = generateKeyPairSync('ed25519');
-  const handedOut: { operationId: string; jws: string }[] = [];
+  const ordered: Operation[] = [];
+  // Signed when it is handed out: it is for the machine that has joined by then.
+  const handOut = async (operation: Operation) => {
+    const newest = joins.at(-1);
+    const machine = newest === undefined ? {} : { machine: machineThumbprint(newest) };
+    const jws = await signDocument('railhead-operation', { ...machine, ...operation }, signing.privateKey);
+    return { operationId: operation.operationId, jws };
+  };
   const cancelled: string[] = [];
   const failures = new Map<string, number>();
   const sessions = new Set<string>();
@@ -48,6 +58,7 @@ export async function fakeSite(
   const results: OperationResult[] = [];
   const progress: OperationProgress[] = [];
   const told = new Set<string>();
+  const forged: FakeSite['forged'] = {};
 
   const routes: Record<string, (body: unknown) => Promise<unknown>> = {
     '/v1/token': async () => ({ token: 'tok_discovered' }),
@@ -63,17 +74,29 @@ export async function fakeSite(
       joins.push(body as RamdiskJoin);
       const session = randomUUID();
       sessions.add(session);
-      return { protocol: 1, siteId, nodeId, session, imagesUrl };
+      const now = Date.now();
+      const entry = {
+        entryId: 'be_test',
+        siteId,
+        nodeId,
+        macs: [message.mac],
+        ramdisk: { ref: 'ramdisk@1', digests: {} },
+        issuedAt: new Date(now).toISOString(),
+        expiresAt: new Date(now + 3_600_000).toISOString(),
+        ...forged.entry,
+      };
+      const signed = await signDocument('railhead-boot-entry', entry, forged.entryKey ?? signing.privateKey);
+      return { protocol: 1, siteId, nodeId, entry: signed, session, imagesUrl };
     },
     '/v1/machine/poll': async (body) => {
       const { taken, waitSeconds } = body as MachinePoll;
-      const fresh = () => handedOut.filter(({ operationId }) => !taken.includes(operationId));
+      const fresh = () => ordered.filter(({ operationId }) => !taken.includes(operationId));
       const untold = () => cancelled.filter((id) => !told.has(id));
       const end = AbortSignal.timeout(waitSeconds * 1000);
       while (fresh().length === 0 && untold().length === 0 && !end.aborted)
         await once(news, 'news', { signal: end }).catch(() => {});
       for (const id of cancelled) told.add(id);
-      return { operations: fresh(), cancelled };
+      return { operations: await Promise.all(fresh().map(handOut)), cancelled };
     },
     '/v1/machine/report': async (body) => {
       const report = body as MachineReport;
@@ -118,6 +141,7 @@ export async function fakeSite(
     ca,
     signingKey: signing.publicKey,
     joins,
+    forged,
     results,
     progress,
     order: async (operation) => {
@@ -130,10 +154,7 @@ export async function fakeSite(
         expiresAt: new Date(Date.now() + 60_000).toISOString(),
         ...operation,
       };
-      handedOut.push({
-        operationId: whole.operationId,
-        jws: await signDocument('railhead-operation', whole, signing.privateKey),
-      });
+      ordered.push(whole);
       tell();
       return whole.operationId;
     },

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { locateSite } from '#ramdisk/discover.ts';
 import { readCommandLine } from '#ramdisk/join/commandLine.ts';
+import { readTrustLevel } from '#ramdisk/join/firmware.ts';
 import { readLease } from '#ramdisk/join/lease.ts';
 import { readMachineFacts } from '#ramdisk/join/machine.ts';
 import { readTrust } from '#ramdisk/join/trust.ts';
@@ -56,16 +57,43 @@ test('a lease names the site by text or by the vendor option in hex', () => {
 });
 
 test('the command line goes before the lease, the lease before what the machine has', () => {
-  const facts = { bootId: 'b', macs: ['52:54:00:00:00:09'] };
+  const facts = { bootId: 'b', trust: 'network' as const, macs: ['52:54:00:00:00:09', '52:54:00:00:00:01'] };
   const lease = { site: 'https://lease', mac: '52:54:00:00:00:02' };
   const hints = { site: 'https://line', mac: '52:54:00:00:00:01', token: 'tok' };
   expect(locateSite(hints, lease, facts)).toEqual(hints);
   expect(locateSite({}, lease, facts)).toEqual(lease);
   expect(locateSite({ site: 'https://line' }, {}, facts).mac).toBe('52:54:00:00:00:09');
   expect(() => locateSite({}, {}, facts)).toThrow('no site is named');
-  expect(() => locateSite({ site: 'https://line' }, {}, { bootId: 'b', macs: [] })).toThrow(
+  expect(() => locateSite({ site: 'https://line' }, {}, { ...facts, macs: [] })).toThrow(
     'no Ethernet interface',
   );
+});
+
+test("a command line that names another machine's interface chooses none", () => {
+  const facts = { bootId: 'b', trust: 'network' as const, macs: ['52:54:00:00:00:09'] };
+  const hints = { site: 'https://line', mac: '52:54:00:00:00:01' };
+  expect(locateSite(hints, {}, facts).mac).toBe('52:54:00:00:00:09');
+});
+
+const uefi = '8be4df61-93ca-11d2-aa0d-00e098032b8c';
+const enforced = { [`SecureBoot-${uefi}`]: 1, [`SetupMode-${uefi}`]: 0 };
+const whole = { 'StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f': 0 };
+const shim = { 'MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23': 0 };
+
+test.each([
+  ['without EFI', {}, 'network'],
+  ['Secure Boot and the whole image started by firmware', { ...enforced, ...whole }, 'own-key'],
+  ['a boot loader that hands over an initramfs', enforced, 'network'],
+  ['shim', { ...enforced, ...whole, ...shim }, 'network'],
+  ['Secure Boot off', { ...enforced, ...whole, [`SecureBoot-${uefi}`]: 0 }, 'network'],
+  ['Secure Boot in its set-up mode', { ...enforced, ...whole, [`SetupMode-${uefi}`]: 1 }, 'network'],
+])('%s is trust level %s', async (name, variables, level) => {
+  const own = path.join(root, name);
+  const efivars = path.join(own, 'sys/firmware/efi/efivars');
+  await mkdir(efivars, { recursive: true });
+  for (const [variable, value] of Object.entries(variables))
+    await writeFile(path.join(efivars, variable), Buffer.from([7, 0, 0, 0, value]));
+  expect(await readTrustLevel(own)).toBe(level);
 });
 
 async function machine(uuid: string) {
@@ -92,6 +120,7 @@ test('a machine tells its UUID and its Ethernet addresses, those with a link fir
     uuid: '4c4c4544-0042-3510-8052-b4c04f564432',
     bootId: 'boot-1',
     macs: ['52:54:00:00:00:02', '52:54:00:00:00:01'],
+    trust: 'network',
   });
 });
 

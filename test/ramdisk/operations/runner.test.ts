@@ -39,10 +39,12 @@ async function startAgent(runStep: RunStep): Promise<{ said: string[]; stop: () 
   const { signal } = stopping;
   const client = connectSite(site.url, site.ca.pem);
   const keys = await keysOfThisBoot(directory);
-  const facts = { bootId: 'boot', macs: [] };
+  const facts = { bootId: 'boot', macs: [], trust: 'network' as const };
+  const trust = { ca: site.ca.pem, signingKey: site.signingKey };
   const session = await openSession({
     client,
     keys,
+    trust,
     facts,
     mac: '52:54:00:00:00:01',
     keepTime: async () => {},
@@ -51,7 +53,6 @@ async function startAgent(runStep: RunStep): Promise<{ said: string[]; stop: () 
     signal,
   });
   const journal = await openJournal(directory);
-  const trust = { ca: site.ca.pem, signingKey: site.signingKey };
   const running = runOperations({ session, trust, keys, journal, say, signal, runStep }).catch(() => {});
   const agent = {
     said,
@@ -79,6 +80,7 @@ test('an operation is carried out and its result signed with the key of the join
 test.each([
   ['another node', { nodeId: 'node_other' }, 'FORBIDDEN', 'node'],
   ['the site', { target: 'site' as const }, 'FORBIDDEN', 'target'],
+  ['another boot of this node', { machine: 'thumbprint of other keys' }, 'FORBIDDEN', 'machine'],
   ['an expired time', { expiresAt: '2020-01-01T00:00:00Z' }, 'FORBIDDEN', 'expired'],
   ['an unknown action', { action: 'disk.polish' }, 'UNSUPPORTED', undefined],
   ["a site's action", { action: 'power.setPower' }, 'UNSUPPORTED', undefined],
@@ -106,7 +108,12 @@ test('an operation that another key signed is refused', async () => {
   site.signingKey = privateKey;
   const forged = await signDocument('railhead-operation', { operationId: 'op_forged', nodeId }, privateKey);
   const { verifyOperation } = await import('#ramdisk/operations/verify.ts');
-  const expected = { signingKey: generateKeyPairSync('ed25519').publicKey, nodeId, operationId: 'op_forged' };
+  const expected = {
+    signingKey: generateKeyPairSync('ed25519').publicKey,
+    nodeId,
+    machine: '',
+    operationId: 'op_forged',
+  };
   await expect(verifyOperation(forged, expected)).rejects.toMatchObject({ details: { reason: 'signature' } });
 });
 

@@ -69,6 +69,7 @@ export async function newMachine(site: LoopbackSite, keys = newMachineKeys()): P
       signingKey: publicJwk(keys.signing),
       sealingKey: publicJwk(keys.sealing),
       version: '0',
+      trust: 'network' as const,
     };
     return { ...claim, proof: await signDocument('railhead-ramdisk-join', claim, keys.signing) };
   };

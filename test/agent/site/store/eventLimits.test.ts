@@ -51,7 +51,8 @@ test('what all nodes boot is bounded too', async () => {
 test('a join that the centre has not taken outlives a flood of boots of its MAC', async () => {
   const events = await newEvents();
   const join = {} as RamdiskJoin;
-  events.add({ type: 'agent.joined', role: 'ramdisk', trust: 'network', join, mac: 'a', nodeId: 'node_1' });
+  const facts = { role: 'ramdisk', trust: 'network', entry: 'jws', mac: 'a', nodeId: 'node_1' } as const;
+  events.add({ type: 'agent.joined', join, ...facts });
   for (let at = 0; at < 50; at++) events.add(boot(`${at}`, 'a', 'node_1'));
   expect(texts(events, 'a')[0]).toBe('agent.joined');
   expect(texts(events, 'a').length).toBeLessThanOrEqual(6);

@@ -110,10 +110,10 @@ test('a cancellation of what has ended is no cancellation', async () => {
 
 test("a node's new entry takes the place of its old one, and a MAC belongs to the newest entry", async () => {
   const { entries } = await newState();
-  entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01', '02:00:00:00:00:02']));
-  entries.put(entry('be_2', 'node_1', ['02:00:00:00:00:01']));
+  entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01', '02:00:00:00:00:02']), 'jws');
+  entries.put(entry('be_2', 'node_1', ['02:00:00:00:00:01']), 'jws');
   expect(entries.byMac('02:00:00:00:00:02', 0)).toBeUndefined();
-  entries.put(entry('be_3', 'node_2', ['02:00:00:00:00:01']));
+  entries.put(entry('be_3', 'node_2', ['02:00:00:00:00:01']), 'jws');
   expect(entries.byNode('node_1')).toBeUndefined();
   expect(entries.byMac('02:00:00:00:00:01', 0)?.entryId).toBe('be_3');
   expect([entries.remove('node_2'), entries.remove('node_2')]).toEqual([true, false]);
@@ -121,7 +121,7 @@ test("a node's new entry takes the place of its old one, and a MAC belongs to th
 
 test('an entry that has expired is none', async () => {
   const { entries } = await newState();
-  entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01'], '2026-01-01T00:00:00.000Z'));
+  entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01'], '2026-01-01T00:00:00.000Z'), 'jws');
   const end = Date.parse('2026-01-01T00:00:00.000Z');
   expect(entries.byMac('02:00:00:00:00:01', end - 1)?.entryId).toBe('be_1');
   expect(entries.byMac('02:00:00:00:00:01', end)).toBeUndefined();
@@ -197,7 +197,7 @@ test('what was told and is old is forgotten; what was not told is kept', async (
   state.events.add({ type: 'boot.dhcp', text: 'told', mac: 'a' });
   state.events.taken(state.events.untold(10));
   state.events.add({ type: 'boot.dhcp', text: 'untold', mac: 'a' });
-  state.entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01'], longAgo));
+  state.entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01'], longAgo), 'jws');
   startPruning(state, silentLog()).close();
   expect(state.journal.results(10).map((each) => each.operationId)).toEqual(['op_untold']);
   expect(state.events.timeline('a', 10)).toMatchObject([{ text: 'untold' }]);

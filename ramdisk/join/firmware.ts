@@ -1,0 +1,22 @@
+import type { RamdiskJoin } from '#contract/join.ts';
+import { readVariable } from '../boot/efivars.ts';
+
+/** UEFI 2.10 section 3.3. */
+const globalVariable = '8be4df61-93ca-11d2-aa0d-00e098032b8c';
+/** Set by the systemd stub of a unified kernel image that was started whole (systemd-stub(7)). */
+const stubInfo = 'StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f';
+/** Set by shim, which starts what Microsoft's key vouches for. */
+const shimKeys = 'MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23';
+
+/**
+ * How far this machine's firmware lets the ramdisk vouch for itself: `own-key` when Secure Boot was enforced, out of its set-up
+ * mode, and firmware itself started our whole image (kernel, initramfs and command line under one signature), not shim or a boot loader
+ * that hands over an initramfs that nobody verified. `root` is `/` but in tests.
+ */
+export async function readTrustLevel(root: string): Promise<RamdiskJoin['trust']> {
+  const flag = async (name: string) => (await readVariable(root, `${name}-${globalVariable}`))?.[0];
+  const enforced = (await flag('SecureBoot')) === 1 && (await flag('SetupMode')) === 0;
+  const isWhole = (await readVariable(root, stubInfo)) !== undefined;
+  const byShim = (await readVariable(root, shimKeys)) !== undefined;
+  return enforced && isWhole && !byShim ? 'own-key' : 'network';
+}
