@@ -43,5 +43,5 @@ export async function convergeEntries(stated: readonly string[], parts: EntryPar
 async function place(entry: BootEntry, jws: string, { state, cache, signal }: EntryParts): Promise<void> {
   for (const digest of digestsOf(entry)) await cache.ready(digest, signal);
   const isStillStated = state.spec.current()?.site?.bootEntries?.includes(jws);
-  if (isStillStated === true && !signal.aborted) state.entries.put(entry);
+  if (isStillStated === true && !signal.aborted) state.entries.put(entry, jws);
 }
