@@ -5,17 +5,7 @@ import type { CentralKeys } from './join/keys.ts';
 import type { CentralRates } from './rates.ts';
 import type { Signals } from './signals.ts';
 import type { Store } from './store/store.ts';
-
-/** What user data is rendered with, besides what belongs to one node. */
-export interface UserDataSettings {
-  /** Where a deployed OS downloads `bcd` from, and the digest that it must have. */
-  bcdUrl?: string;
-  bcdSha256?: string;
-  /** Folder of custom templates: a profile's `userData.template` names a file in it. */
-  templates?: string;
-  /** How long a provisioned join token is valid; default two hours. */
-  tokenValidMs: number;
-}
+import type { UserDataSettings } from './userData/settings.ts';
 
 /** How long the workflow engine waits, in milliseconds. */
 export interface EngineTimes {

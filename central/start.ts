@@ -7,7 +7,7 @@ import type { Door } from '#doors/door.ts';
 import { openAgentsServer } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
-import type { CentralContext, EngineTimes, UserDataSettings } from './context.ts';
+import type { CentralContext, EngineTimes } from './context.ts';
 import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
 import { watchHostChanges } from './hostChanges.ts';
@@ -19,6 +19,7 @@ import { openSignals } from './signals.ts';
 import { startSiteCaches } from './siteCaches/start.ts';
 import { lockCentre } from './store/lock.ts';
 import { openStore } from './store/store.ts';
+import { checkUserData, type UserDataSettings } from './userData/settings.ts';
 import { openEngine } from './workflows/engine.ts';
 
 export interface CentralOptions {
@@ -34,7 +35,7 @@ export interface CentralOptions {
   names: readonly string[];
   /** Base URL of the agents' listener as agents reach it. Default: the first of `names` and the port that was bound. */
   advertise?: string;
-  userData?: Partial<UserDataSettings>;
+  userData?: UserDataSettings;
   /** How images are checked; default by the allowlists, signed ones alone. */
   images?: ImageSettings;
   /** The `bcd` executable for deployed OSes: served by the API at `/bcd/<sha256>`, which becomes `userData.bcdUrl` by default. */
@@ -55,7 +56,6 @@ export interface Central {
 }
 
 const defaultTimes: EngineTimes = { retryDelayMs: 5_000, cancelGraceMs: 30_000, resumeGraceMs: 120_000 };
-const defaultTokenValidMs = 2 * 3_600_000;
 
 /**
  * Starts the centre on one directory: opens keys and store, binds both listeners, then takes up the workflows that ran.
@@ -118,7 +118,7 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     signals: openSignals(),
     log,
     advertise: options.advertise ?? '',
-    userData: { tokenValidMs: defaultTokenValidMs, ...options.userData },
+    userData: checkUserData({ ...options.userData }),
     images: options.images ?? {},
     times: { ...defaultTimes, ...options.times },
     rates: { ...defaultRates, ...options.rates },

@@ -8,6 +8,7 @@ import { joinTokenCommand } from './central/joinToken.ts';
 import {
   collect,
   databaseOption,
+  duration,
   hostFolder,
   httpUrl,
   listenOption,
@@ -44,6 +45,7 @@ interface RunFlags {
   bcdUrl?: string;
   bcdSha256?: string;
   templates?: string;
+  tokenTtl?: number;
   logLevel: string;
 }
 
@@ -64,6 +66,11 @@ function runCommand(): Command {
     )
     .option('--bcd-sha256 <digest>', 'its digest', text(/^[0-9a-f]{64}$/))
     .option('--templates <folder>', 'custom user data templates')
+    .option(
+      '--token-ttl <duration>',
+      'how long the join token of a deployed OS is valid (default: 2h)',
+      duration,
+    )
     .addOption(
       new Option('--log-level <level>', 'the least severe level that is logged')
         .choices(['debug', 'info', 'warn', 'error', 'silent'])
@@ -73,8 +80,18 @@ function runCommand(): Command {
 }
 
 async function runCentral(flags: RunFlags): Promise<void> {
-  const { directory, database, apiListen, agentsListen, advertise, bcd, bcdUrl, bcdSha256, templates } =
-    flags;
+  const {
+    directory,
+    database,
+    apiListen,
+    agentsListen,
+    advertise,
+    bcd,
+    bcdUrl,
+    bcdSha256,
+    templates,
+    tokenTtl,
+  } = flags;
   const log = openLog('railhead-central', flags.logLevel);
   const central = await startCentral({
     directory,
@@ -88,6 +105,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
       ...(bcdUrl !== undefined && { bcdUrl }),
       ...(bcdSha256 !== undefined && { bcdSha256 }),
       ...(templates !== undefined && { templates }),
+      ...(tokenTtl !== undefined && { tokenTtlSeconds: Math.ceil(tokenTtl / 1000) }),
     },
     log,
   });

@@ -1,50 +1,31 @@
-/** The `bcd join` call that a deployed OS makes, word by word. */
-export function bcdJoinArgv(variables: Readonly<Record<string, string>>): string[] {
-  return [
-    '/usr/local/bin/bcd',
-    'join',
-    '--server',
-    `${variables.controlPlaneUrl}`,
-    '--token-file',
-    '/etc/bcd/join-token',
-    '--node-id',
-    `${variables.nodeId}`,
-    '--serving-ca-pin',
-    `${variables.servingCaPin}`,
-    '--join-signing-pin',
-    `${variables.joinSigningPin}`,
-    '--join-encryption-pin',
-    `${variables.joinEncryptionPin}`,
-  ];
-}
+import { bcdJoinArgv, bcdNodeArgv, downloadCommand, joinTokenPath } from './argv.ts';
+import type { TemplateVariables } from './render.ts';
+import { yamlScalar } from './yamlScalar.ts';
 
 /** `bcd-host.yaml.hbs`: cloud-init that downloads `bcd`, checks its digest, joins as this node and starts the node agent. */
-export function bcdHostCloudConfig(variables: Readonly<Record<string, string>>): string {
-  const { hostname, joinToken, bcdUrl, bcdSha256 } = variables;
-  const bcd = '/usr/local/bin/bcd';
-  const download = `curl -fsSL '${bcdUrl}' -o ${bcd} && echo '${bcdSha256}  ${bcd}' | sha256sum -c - && chmod 0755 ${bcd}`;
+export function bcdHostCloudConfig(variables: TemplateVariables): string {
   return `#cloud-config
-hostname: ${hostname}
+hostname: ${yamlScalar(variables.hostname)}
 write_files:
-  - path: /etc/bcd/join-token
+  - path: ${joinTokenPath}
     permissions: '0600'
-    content: ${joinToken}
+    content: ${yamlScalar(variables.joinToken)}
   - path: /etc/systemd/system/bcd.service
     permissions: '0644'
     content: |
       [Unit]
-      Description=Railhead node agent
+      Description=better-compute node agent
       After=network-online.target bcd-join.service
       Wants=network-online.target
       [Service]
-      ExecStart=${bcd} node
+      ExecStart=${bcdNodeArgv().join(' ')}
       Restart=always
       RestartSec=5
       [Install]
       WantedBy=multi-user.target
 runcmd:
-  - [sh, -c, ${JSON.stringify(download)}]
-  - ${JSON.stringify(bcdJoinArgv(variables))}
+  - [sh, -c, ${JSON.stringify(downloadCommand(variables))}]
+  - [${bcdJoinArgv(variables).map(yamlScalar).join(', ')}]
   - [systemctl, enable, --now, bcd.service]
 `;
 }

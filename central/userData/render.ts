@@ -1,33 +1,47 @@
 import { RailheadError } from '#contract/errors.ts';
 
-/** What a template may use. A variable that the centre was not given is undefined. */
-export type Variables = Readonly<Record<string, string | undefined>>;
+/** The values that a template may use; the pins are there all three, or none. */
+export interface TemplateVariables {
+  nodeId: string;
+  /** The node's id with `_` turned into `-`. */
+  hostname: string;
+  joinToken: string;
+  controlPlaneUrl: string;
+  bcdUrl: string;
+  bcdSha256: string;
+  servingCaPin?: string;
+  joinSigningPin?: string;
+  joinEncryptionPin?: string;
+}
+
+/** The same before it is known what the template uses: what the centre was not given is undefined. */
+export type GivenVariables = { readonly [Name in keyof TemplateVariables]?: string | undefined };
 
 /** A text with `{{name}}` placeholders, or a function of the variables. */
-export type Template = string | ((variables: Readonly<Record<string, string>>) => string);
+export type Template = string | ((variables: TemplateVariables) => string);
 
 /**
  * Fills in a template. No value can add lines or placeholders to the document.
  * @throws RailheadError INVALID_CONFIG for a placeholder without a value, or a value of several lines or with `{{`
  */
-export function renderTemplate(template: Template, variables: Variables): string {
-  for (const [name, value] of Object.entries(variables)) if (value !== undefined) checkValue(name, value);
+export function renderTemplate(template: Template, given: GivenVariables): string {
+  const values = Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  for (const [name, value] of Object.entries(values)) checkValue(name, value);
   if (typeof template === 'string')
-    return template.replaceAll(/\{\{\s*([A-Za-z0-9]+)\s*\}\}/g, (_, name: string) =>
-      required(variables, name),
-    );
-  return template(new Proxy({}, { get: (_, name) => required(variables, String(name)) }));
+    return template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, name: string) => required(values, name.trim()));
+  const named = new Proxy(values, { get: (_, name) => required(values, String(name)) });
+  return template(named as unknown as TemplateVariables);
 }
 
-function required(variables: Variables, name: string): string {
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+function required(values: Readonly<Record<string, string>>, name: string): string {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (value !== undefined) return value;
   throw new RailheadError(
     'INVALID_CONFIG',
     `the template uses ${name}, which has no value: set it on the centre`,
-    {
-      path: `userData.${name}`,
-    },
+    { path: `userData.${name}` },
   );
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type CommandFailed, run } from '#base/command.ts';
 import { version } from '#base/version.ts';
+import { bcdJoinArgv, bcdNodeArgv } from '#central/userData/argv.ts';
 
 const launcher = path.join(import.meta.dirname, '../../bin/bcd');
 const failure = (args: string[]): Promise<CommandFailed> =>
@@ -60,4 +61,31 @@ test('bcd join takes the flags that the first-boot templates write', async () =>
     '/nonexistent/token',
   ]);
   expect(stderr).toContain("required option '--node-id <id>' not specified");
+});
+
+const pin = `sha256/${'A'.repeat(43)}=`;
+const pins = { servingCaPin: pin, joinSigningPin: pin, joinEncryptionPin: pin };
+const joinOf = { controlPlaneUrl: 'https://127.0.0.1:1', nodeId: 'node-1' };
+
+test('bcd takes exactly the argv of bcdJoinArgv, with all three pins', async () => {
+  const [program, ...args] = bcdJoinArgv({ ...joinOf, ...pins });
+  expect(program).toBe('/usr/local/bin/bcd');
+  const { stderr } = await failure(args);
+  expect(stderr).toContain('there is no token in /etc/bcd/join-token');
+});
+
+test.each(['servingCaPin', 'joinSigningPin', 'joinEncryptionPin'] as const)(
+  'bcd refuses to bootstrap without %s',
+  async (name) => {
+    const { [name]: _, ...rest } = pins;
+    const [, ...args] = bcdJoinArgv({ ...joinOf, ...rest });
+    const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    expect((await failure(args)).stderr).toContain(`required option '--${flag}`);
+  },
+);
+
+test('bcd takes exactly the argv of bcdNodeArgv', async () => {
+  const [program, ...args] = bcdNodeArgv();
+  expect(program).toBe('/usr/local/bin/bcd');
+  expect((await failure(args)).stderr).toContain('INVALID_STATE: this node has not joined');
 });

@@ -1,9 +1,9 @@
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { createJoinToken } from '../../join/joinTokens.ts';
-import { centralPins } from '../../join/pins.ts';
 import { now } from '../../store/store.ts';
-import { renderTemplate, type Variables } from '../../userData/render.ts';
+import { renderFor } from '../../userData/renderFor.ts';
+import { defaultTokenTtlSeconds } from '../../userData/settings.ts';
 import { loadTemplate } from '../../userData/templates.ts';
 import { userDataRefPrefix } from '../records.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -17,16 +17,16 @@ export async function render(run: StepRun): Promise<StepResult> {
   const { central, workflow, profile } = run;
   if (profile.userData === undefined)
     throw new RailheadError('INVALID_CONFIG', 'the profile has no userData to render', { path: 'userData' });
-  const { kind, template: name } = profile.userData;
-  const template = await loadTemplate(name, central.userData.templates);
+  const { kind } = profile.userData;
+  const template = await loadTemplate(profile.userData, central.userData.templates);
   const nodeId = workflow.node_id;
   const binding = { role: 'node', nodeId, workflowId: workflow.workflow_id } as const;
   return central.store.transaction().execute(async (queries) => {
     const { token, joinTokenId } = await createJoinToken(queries, {
       ...binding,
-      validMs: central.userData.tokenValidMs,
+      validMs: (central.userData.tokenTtlSeconds ?? defaultTokenTtlSeconds) * 1000,
     });
-    const document = renderTemplate(template, variables(run, token));
+    const document = renderFor(central, { nodeId, joinToken: token }, kind, template);
     const userDataRef = `${userDataRefPrefix(workflow.workflow_id)}${newId('ev')}`;
     await queries
       .insertInto('secrets')
@@ -34,17 +34,4 @@ export async function render(run: StepRun): Promise<StepResult> {
       .execute();
     return { userDataRef, kind, joinTokenId };
   });
-}
-
-function variables({ central, workflow }: StepRun, joinToken: string): Variables {
-  const { bcdUrl, bcdSha256 } = central.userData;
-  return {
-    nodeId: workflow.node_id,
-    hostname: workflow.node_id.replaceAll('_', '-'),
-    joinToken,
-    controlPlaneUrl: central.advertise,
-    bcdUrl,
-    bcdSha256,
-    ...centralPins(central.keys),
-  };
 }
