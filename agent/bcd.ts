@@ -81,6 +81,8 @@ async function join(options: JoinOptions): Promise<void> {
 
 async function runUntilStopped(start: () => Promise<Closable>): Promise<void> {
   const { stopSignal } = await import('#base/shutdown.ts');
+  const { forbidMemoryDumps } = await import('#base/libc.ts');
+  forbidMemoryDumps();
   const stopped = stopSignal();
   const running = await start();
   await stopped;

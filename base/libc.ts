@@ -8,6 +8,9 @@ const libc = lazily(() => {
   const library = koffi.load('libc.so.6');
   return {
     ioctl: library.func('int ioctl(int fd, unsigned long request, void *argument)'),
+    prctl: library.func(
+      'int prctl(int option, unsigned long value, unsigned long, unsigned long, unsigned long)',
+    ),
     reboot: library.func('int reboot(int command)'),
     sync: library.func('void sync()'),
     settimeofday: library.func('int settimeofday(void *time, void *zone)'),
@@ -22,6 +25,9 @@ const BLKRRPART = 0x125f;
 
 /** `linux/reboot.h` */
 const RB_AUTOBOOT = 0x01234567;
+
+/** `linux/prctl.h` */
+const PR_SET_DUMPABLE = 4;
 
 /** A call that the kernel refused; `errno` is its number. */
 export class SystemCallFailed extends Error {
@@ -85,6 +91,11 @@ export function rereadPartitionTable(fd: number): void {
 export function restartNow(): void {
   libc().sync();
   if (libc().reboot(RB_AUTOBOOT) !== 0) throw new SystemCallFailed('reboot', koffi.errno());
+}
+
+/** From here on the kernel dumps no core of this process, and lets no process of the same user read its memory (prctl(2), PR_SET_DUMPABLE). */
+export function forbidMemoryDumps(): void {
+  if (libc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) !== 0) throw new SystemCallFailed('prctl', koffi.errno());
 }
 
 /** Sets the system's clock, to the millisecond. Needs CAP_SYS_TIME. */

@@ -5,6 +5,7 @@ import { metalCommand } from './metal.ts';
 import { nodesCommand } from './nodes.ts';
 import { poolsCommand } from './pools.ts';
 import { profilesCommand } from './profiles.ts';
+import { secretsCommand } from './secrets.ts';
 import { sitesCommand } from './sites.ts';
 import { workflowsCommand } from './workflows.ts';
 
@@ -17,6 +18,7 @@ export function apiCommands(environment: CliEnvironment): Command[] {
     profilesCommand(environment),
     nodesCommand(environment),
     metalCommand(environment),
+    secretsCommand(environment),
     workflowsCommand(environment),
   ];
 }

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { forbidMemoryDumps } from '#base/libc.ts';
 import { openLog } from '#base/log.ts';
 import { closeAll, stopSignal } from '#base/shutdown.ts';
 import { makeCentre, onHost } from '#central/host.ts';
@@ -93,6 +94,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
     tokenTtl,
   } = flags;
   const log = openLog('railhead-central', flags.logLevel);
+  forbidMemoryDumps();
   const central = await startCentral({
     directory,
     ...(database !== undefined && { database }),

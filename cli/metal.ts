@@ -1,8 +1,11 @@
 import { Command, Option } from 'commander';
+import { RailheadError } from '#contract/errors.ts';
+import { type Credentials, parseCredentials } from '#contract/secrets.ts';
 import { PowerAction } from '#contract/steps.ts';
 import { collect, integer } from './central/options.ts';
 import { type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
 import { printRecord } from './print.ts';
+import { readSecret } from './secretFile.ts';
 
 interface EnrollFlags extends ClientFlags {
   tenant: string;
@@ -15,6 +18,7 @@ interface EnrollFlags extends ClientFlags {
   address?: string;
   bmcAddress?: string;
   bmcCredential?: string;
+  bmcCredentialsFile?: string;
   bmcCertificateSha256?: string;
 }
 
@@ -47,19 +51,32 @@ function enrollCommand(environment: CliEnvironment): Command {
     .option('--hostname <name>', 'its name by DHCP')
     .option('--address <address>', 'its reserved address on the provisioning network')
     .option('--bmc-address <url>', 'its BMC, https://host[:port]')
-    .option('--bmc-credential <ref>', 'secret://…, looked up at the site')
+    .option('--bmc-credential <ref>', 'secret://…: set at the centre, or a file at the site')
+    .option(
+      '--bmc-credentials-file <file>',
+      "keep this at the centre as that: one line 'username:password'; - reads it from standard input",
+    )
     .option('--bmc-certificate-sha256 <digest>', 'pin of the BMC certificate (DER)')
     .action(async (flags: EnrollFlags) => {
-      const node = await withApi(environment, flags, (call) =>
-        call<object>('metal.enroll', enrollInput(flags)),
+      const input = enrollInput(flags, await credentialsIn(flags.bmcCredentialsFile));
+      printRecord(
+        await withApi(environment, flags, (call) => call<object>('metal.enroll', input)),
+        flags.format,
       );
-      printRecord(node, flags.format);
     });
 }
 
-function enrollInput(flags: EnrollFlags) {
+async function credentialsIn(file: string | undefined): Promise<Credentials | undefined> {
+  if (file === undefined) return undefined;
+  const credentials = parseCredentials(await readSecret(file));
+  if (credentials !== undefined) return credentials;
+  const path = '--bmc-credentials-file';
+  throw new RailheadError('INVALID_INPUT', `${path}: it must be one line 'username:password'`, { path });
+}
+
+function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined) {
   const { tenant, site, pool, nodeId, mac, uuid, hostname, address } = flags;
-  const given = { poolId: pool, nodeId, uuid, hostname, address, bmc: bmcBinding(flags) };
+  const given = { poolId: pool, nodeId, uuid, hostname, address, bmc: bmcBinding(flags), bmcCredentials };
   return { tenantId: tenant, siteId: site, macs: mac, ...defined(given) };
 }
 

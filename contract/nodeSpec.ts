@@ -1,16 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { Mac } from './bootEntry.ts';
 import { CacheImage, Digest } from './images.ts';
+import { SecretRef, SecretVersion } from './secrets.ts';
 
 const closed = { additionalProperties: false };
 
-/** How a site reaches a machine's BMC. The secret itself is looked up at the site; it never travels. */
+/** How a site reaches a machine's BMC. The secret is one that the centre keeps for the machine's tenant, else a file at the site. */
 export const BmcBinding = Type.Object(
   {
     driver: Type.Enum(['redfish'], { default: 'redfish' }),
     /** `https://host[:port]`. */
     address: Type.String({ pattern: '^https://[^/]+$' }),
-    credentialRef: Type.String({ pattern: '^secret://[A-Za-z0-9._/-]{1,200}$' }),
+    credentialRef: SecretRef,
     /** sha256 of the BMC's certificate (DER) in lower-case hex; without it the first one seen is pinned. */
     certificateSha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   },
@@ -38,6 +39,8 @@ export const SiteNode = Type.Object(
     /** A reserved address on the provisioning network. */
     address: Type.Optional(Type.String()),
     bmc: Type.Optional(BmcBinding),
+    /** What the BMC's `credentialRef` stands for, when the centre keeps it; the site asks for it by a `SecretRequest`. */
+    bmcSecret: Type.Optional(SecretVersion),
   },
   closed,
 );

@@ -13,8 +13,10 @@ import { createProgressBox } from './link/progress.ts';
 import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
 import { openBoot } from './openBoot.ts';
-import { createBmcs } from './operations/bmcs.ts';
+import { type BoundNode, createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
+import { bmcCredentials } from './secrets/bmcCredentials.ts';
+import { openSiteSecrets, secretPlaces } from './secrets/open.ts';
 import { readSourceCa } from './sourceCa.ts';
 import { startPruning } from './store/pruning.ts';
 import { openState } from './store/state.ts';
@@ -67,11 +69,16 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
 
-  const bmcs = keep(createBmcs({ pins: state.bmcPins, secrets: secretPlaces(config, environment), log }));
+  const client = connectCentre(config.central.url ?? identity.server, identity);
+  const secrets = keep(await openSiteSecrets(config, environment, { state, client, identity, log }));
+  const places = secretPlaces(config, environment);
+  const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
+  const bmcs = keep(createBmcs({ pins: state.bmcPins, credentialsOf, log }));
   const signingKey = publicKeyFromJwk(identity.signingKey);
   const executor = keep(startExecutor({ siteId, signingKey, state, cache, bmcs, onResult: news.wake, log }));
-  const client = connectCentre(config.central.url ?? identity.server, identity);
-  keep(startLink({ siteId, signingKey, client, state, cache, executor, progress, machines, news, log }));
+  keep(
+    startLink({ siteId, signingKey, client, state, cache, executor, secrets, progress, machines, news, log }),
+  );
   log.info({ siteId, machines: machineListen(config), boot: bootServer.httpUrl }, 'site agent is ready');
 }
 
@@ -102,11 +109,4 @@ function machineListen({ machine, provisioning }: SiteConfig): string {
 
 function localSocket({ admin, stateDirectory }: SiteConfig): string {
   return path.resolve(admin.socket ?? path.join(stateDirectory, 'bcd.sock'));
-}
-
-function secretPlaces({ secrets }: SiteConfig, { CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv) {
-  const { directory } = secrets;
-  return CREDENTIALS_DIRECTORY === undefined
-    ? { directory }
-    : { directory, credentialsDirectory: CREDENTIALS_DIRECTORY };
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AgentPoll } from '#contract/agentWire.ts';
 import { JoinRequest } from '#contract/join.ts';
+import { SecretRequest } from '#contract/secrets.ts';
 import { validate } from '#contract/validate.ts';
 import { goneSignal } from '#doors/goneSignal.ts';
 import { type Rate, RateLimiter } from '#doors/rateLimiter.ts';
@@ -13,6 +14,7 @@ import { authenticateAgent, identityUri, siteOf } from './identity.ts';
 import { answerPoll } from './poll.ts';
 import { takeReport } from './report.ts';
 import { ReportEnvelope } from './reportSchema.ts';
+import { answerSecrets } from './secrets.ts';
 
 /** Bytes of a report, which carries whole inventories and joins. */
 const reportLimit = 8 * 1024 * 1024;
@@ -52,7 +54,9 @@ function joinRoutes(context: CentralContext): Route[] {
 /** What needs the client certificate that the join gave. */
 function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal): Route[] {
   const agent = (request: FastifyRequest) => authenticateAgent(context.store, request);
+  const site = async (request: FastifyRequest) => siteOf(await agent(request));
   const limiter = new RateLimiter(agentRate);
+  const siteAllowance = { limiter, keyOf: (id: string) => identityUri({ role: 'site', id }) };
   return [
     route({
       method: 'POST',
@@ -64,9 +68,16 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
     }),
     route({
       method: 'POST',
+      path: '/v1/agent/secrets',
+      admit: site,
+      allowance: siteAllowance,
+      answer: ({ body }, siteId) => answerSecrets(context, siteId, validate(SecretRequest, body)),
+    }),
+    route({
+      method: 'POST',
       path: '/v1/agent/report',
-      admit: async (request) => siteOf(await agent(request)),
-      allowance: { limiter, keyOf: (id) => identityUri({ role: 'site', id }) },
+      admit: site,
+      allowance: siteAllowance,
       bodyLimit: reportLimit,
       answer: async ({ body }, siteId) => {
         await takeReport(context, siteId, validate(ReportEnvelope, body));

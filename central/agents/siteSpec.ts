@@ -1,8 +1,10 @@
 import type { SiteNode, SiteSection } from '#contract/nodeSpec.ts';
+import type { SecretVersion } from '#contract/secrets.ts';
 import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
+import { bmcSecretOf, siteSecrets } from '../secrets.ts';
 import type { Row } from '../store/tables.ts';
 
 /** What a site is to hold, know and serve as of now. */
@@ -28,15 +30,17 @@ async function siteNodes({ store }: CentralContext, siteId: string): Promise<Sit
     .where('site_id', '=', siteId)
     .orderBy('mac')
     .execute();
+  const secrets = await siteSecrets(store, siteId);
   return nodes.map((node) =>
     siteNode(
       node,
       macs.filter((row) => row.node_id === node.node_id).map((row) => row.mac),
+      bmcSecretOf(node, secrets),
     ),
   );
 }
 
-function siteNode(node: Row<'nodes'>, macs: string[]): SiteNode {
+function siteNode(node: Row<'nodes'>, macs: string[], bmcSecret: SecretVersion | undefined): SiteNode {
   return {
     nodeId: node.node_id,
     macs,
@@ -44,5 +48,6 @@ function siteNode(node: Row<'nodes'>, macs: string[]): SiteNode {
     ...(node.hostname === null ? {} : { hostname: node.hostname }),
     ...(node.address === null ? {} : { address: node.address }),
     ...(node.bmc === null ? {} : { bmc: JSON.parse(node.bmc) as NonNullable<SiteNode['bmc']> }),
+    ...(bmcSecret === undefined ? {} : { bmcSecret }),
   };
 }

@@ -4,6 +4,7 @@ import { metal } from './metal.ts';
 import { nodes } from './nodes.ts';
 import { pools } from './pools.ts';
 import { profiles } from './profiles.ts';
+import { secrets } from './secrets.ts';
 import { sites } from './sites.ts';
 import { workflows } from './workflows.ts';
 
@@ -14,6 +15,7 @@ export const groups: Readonly<Record<string, Group>> = {
   nodes,
   pools,
   profiles,
+  secrets,
   sites,
   workflows,
 };

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Sealer } from '#base/sealing.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
@@ -11,6 +12,7 @@ import { type ApiContext, type Group, method } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
 import { requireProfile } from '../profiles.ts';
+import { putFirst, type SecretStore } from '../secrets.ts';
 import { siteTopic } from '../signals.ts';
 import { requireSite } from '../sites.ts';
 import { isDuplicate, now, type Queries, type Store, toJson } from '../store/store.ts';
@@ -21,6 +23,14 @@ const NodeId = Type.String({ pattern: nodeIdPattern });
 
 const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
 const ipv4Pattern = `^${octet}(\\.${octet}){3}$`;
+
+const Credentials = Type.Object(
+  {
+    username: Type.String({ pattern: '^[^:\\r\\n]{1,128}$' }),
+    password: Type.String({ pattern: '^[^\\r\\n]{0,1024}$' }),
+  },
+  closed,
+);
 
 const Enroll = Type.Object(
   {
@@ -34,6 +44,8 @@ const Enroll = Type.Object(
     hostname: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' })),
     address: Type.Optional(Type.String({ pattern: ipv4Pattern })),
     bmc: Type.Optional(BmcBinding),
+    /** Kept encrypted as what the BMC's `credentialRef` names; without it a secret set before, or a file at the site, is meant. */
+    bmcCredentials: Type.Optional(Credentials),
   },
   closed,
 );
@@ -59,8 +71,8 @@ export const metal: Group = {
     action: 'compute:metal:enroll',
     input: Enroll,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: async ({ store, signals }, input) => {
-      const nodeId = await enroll(store, input);
+    run: async ({ store, sealer, signals }, input) => {
+      const nodeId = await enroll(store, sealer, input);
       signals.notify(siteTopic(input.siteId));
       return presentNode(store, await requireNode(store, input.tenantId, nodeId));
     },
@@ -85,7 +97,7 @@ export const metal: Group = {
   }),
 };
 
-async function enroll(store: Store, input: Enroll): Promise<string> {
+async function enroll(store: Store, sealer: Sealer, input: Enroll): Promise<string> {
   const { siteId, poolId, tenantId } = input;
   await requireSite(store, siteId);
   if (poolId !== undefined) await requirePool(store, poolId, { tenantId, siteId });
@@ -95,8 +107,19 @@ async function enroll(store: Store, input: Enroll): Promise<string> {
     await insertNode(queries, nodeId, input);
     await refuseTakenAddress(queries, nodeId, input);
     for (const mac of macs) await insertMac(queries, siteId, mac, nodeId);
+    await keepCredentials({ store: queries, sealer }, input);
   });
   return nodeId;
+}
+
+async function keepCredentials(place: SecretStore, { tenantId, bmc, bmcCredentials }: Enroll): Promise<void> {
+  if (bmcCredentials === undefined) return;
+  if (bmc === undefined)
+    throw new RailheadError('INVALID_INPUT', 'bmcCredentials are for a bmc: say where it is', {
+      path: 'bmc',
+    });
+  const { username, password } = bmcCredentials;
+  await putFirst(place, { tenantId, ref: bmc.credentialRef }, `${username}:${password}`);
 }
 
 async function requirePool(

@@ -178,4 +178,14 @@ CREATE INDEX alarms_by_node ON alarms (node_id, at);
 CREATE INDEX alarms_by_site ON alarms (site_id, at);
 ALTER TABLE node_joins ADD COLUMN lost_reason TEXT;
 `,
+  `
+CREATE TABLE tenant_secrets (
+  secret_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, ref TEXT NOT NULL, version INTEGER NOT NULL,
+  created_at TEXT NOT NULL, set_at TEXT NOT NULL, UNIQUE (tenant_id, ref)
+);
+CREATE TABLE secret_deliveries (
+  secret_id TEXT NOT NULL REFERENCES tenant_secrets (secret_id), agent TEXT NOT NULL, version INTEGER NOT NULL,
+  at TEXT NOT NULL, PRIMARY KEY (secret_id, agent)
+);
+`,
 ];

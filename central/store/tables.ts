@@ -291,6 +291,24 @@ interface SecretsTable {
   created_at: Time;
 }
 
+/** The secrets of tenants by name; their texts are in `secrets`, encrypted. */
+interface TenantSecretsTable {
+  secret_id: string;
+  tenant_id: string;
+  ref: string;
+  version: number;
+  created_at: Time;
+  set_at: Time;
+}
+
+/** Which agent was given which version of a secret last. */
+interface SecretDeliveriesTable {
+  secret_id: string;
+  agent: string;
+  version: number;
+  at: Time;
+}
+
 interface WorkflowsTable {
   workflow_id: string;
   tenant_id: string;
@@ -388,6 +406,8 @@ export interface Tables {
   agents: AgentsTable;
   revocations: RevocationsTable;
   secrets: SecretsTable;
+  tenant_secrets: TenantSecretsTable;
+  secret_deliveries: SecretDeliveriesTable;
   workflows: WorkflowsTable;
   workflow_steps: WorkflowStepsTable;
   operations: OperationsTable;

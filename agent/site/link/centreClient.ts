@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { type AgentPoll, AgentPollAnswer, type AgentReport } from '#contract/agentWire.ts';
 import { type ErrorCode, errorStatus, fromWireError, RailheadError } from '#contract/errors.ts';
+import { SecretAnswer, type SecretRequest } from '#contract/secrets.ts';
 import { validate } from '#contract/validate.ts';
 import { checkCentre } from '../../join/centreIdentity.ts';
 import type { Identity } from '../../join/identity.ts';
@@ -11,13 +12,15 @@ export interface CentreClient {
   poll(message: AgentPoll, signal: AbortSignal): Promise<AgentPollAnswer>;
   /** Resolves once the centre has taken the report. */
   report(message: AgentReport, signal: AbortSignal): Promise<void>;
+  /** The secrets asked for, as far as this site's machines need them, each sealed to this site's key. */
+  secrets(message: SecretRequest, signal: AbortSignal): Promise<SecretAnswer>;
   close(): Promise<void>;
 }
 
 /** A client in the name of `identity`. Nothing is sent before the first call. */
 export function connectCentre(url: string, identity: Identity): CentreClient {
   const dispatcher = new Agent({
-    connections: 2,
+    connections: 3,
     pipelining: 1,
     connect: {
       ca: identity.ca,
@@ -37,6 +40,8 @@ export function connectCentre(url: string, identity: Identity): CentreClient {
         'DRIVER_ERROR',
       ),
     report: async (message, signal) => void (await post('/v1/agent/report', message, 30_000, signal)),
+    secrets: async (message, signal) =>
+      validate(SecretAnswer, await post('/v1/agent/secrets', message, 30_000, signal), 'DRIVER_ERROR'),
     close: () => dispatcher.destroy(),
   };
 }

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { Executor } from '../operations/executor.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
 import type { CentreClient } from './centreClient.ts';
@@ -17,6 +18,7 @@ export interface LinkParts {
   state: SiteState;
   cache: ImageCache;
   executor: Executor;
+  secrets: Secrets;
   progress: ProgressBox;
   machines: Wake;
   news: Wake;

@@ -6,6 +6,7 @@ import { type AgentPollAnswer, protocolVersion } from '#contract/agentWire.ts';
 import type { NodeSpec } from '#contract/nodeSpec.ts';
 import type { Operation } from '#contract/operations.ts';
 import type { Executor } from '../operations/executor.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
 import { convergeEntries } from './bootEntries.ts';
@@ -19,6 +20,7 @@ export interface PollingParts {
   signingKey: KeyObject;
   cache: Pick<ImageCache, 'desire' | 'ready'>;
   executor: Pick<Executor, 'wake' | 'cancel'>;
+  secrets: Pick<Secrets, 'desire'>;
   /** Wakes the machines' long polls. */
   machines: Wake;
   /** Wakes the report loop. */
@@ -67,7 +69,7 @@ function fetchAtOnce(operations: readonly Operation[], cache: Pick<ImageCache, '
 }
 
 async function applySpec(spec: NodeSpec, parts: PollingParts): Promise<void> {
-  const { siteId, state, cache, log } = parts;
+  const { siteId, state, cache, secrets, log } = parts;
   if (spec.nodeId !== siteId || spec.site === undefined) {
     log.error(
       { found: spec.nodeId, role: spec.role, expected: siteId },
@@ -78,6 +80,7 @@ async function applySpec(spec: NodeSpec, parts: PollingParts): Promise<void> {
   const { cacheImages, withdrawn, nodes, bootEntries } = spec.site;
   state.spec.replace(spec);
   cache.desire(cacheImages, withdrawn);
+  secrets.desire(nodes);
   if (bootEntries !== undefined) await convergeEntries(bootEntries, parts);
   log.info(
     { generation: spec.generation, nodes: nodes.length, images: cacheImages.length },

@@ -99,4 +99,11 @@ export const migrations: readonly string[] = [
   DELETE FROM boot_entries;
   ALTER TABLE boot_entries ADD COLUMN jws TEXT NOT NULL DEFAULT '';
   `,
+  `
+  CREATE TABLE secrets (
+    secret_id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    sealed BLOB NOT NULL
+  ) STRICT;
+  `,
 ];

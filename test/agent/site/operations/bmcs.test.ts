@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBmcs } from '#agent/site/operations/bmcs.ts';
+import { type BoundNode, createBmcs } from '#agent/site/operations/bmcs.ts';
+import { readCredentials } from '#agent/site/secrets/files.ts';
 import { openState } from '#agent/site/store/state.ts';
 import { silentLog } from '#base/log.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
@@ -17,9 +18,15 @@ async function setUp(idleMs?: number) {
   const state = await openState(directory);
   onTestFinished(() => state.close());
   const bmc = await startSiteBmc(site);
-  const secrets = { directory: path.join(site.directory, 'secrets') };
+  const places = { directory: path.join(site.directory, 'secrets') };
+  const credentialsOf = ({ bmc }: BoundNode) => readCredentials(bmc.credentialRef, places);
   const open = () => {
-    const bmcs = createBmcs({ pins: state.bmcPins, secrets, log: silentLog(), ...(idleMs && { idleMs }) });
+    const bmcs = createBmcs({
+      pins: state.bmcPins,
+      credentialsOf,
+      log: silentLog(),
+      ...(idleMs && { idleMs }),
+    });
     onTestFinished(() => bmcs.close());
     return bmcs;
   };

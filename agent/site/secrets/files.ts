@@ -2,13 +2,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isENOENT } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { type Credentials, parseCredentials } from '#contract/secrets.ts';
 
-export interface Credentials {
-  username: string;
-  password: string;
-}
-
-/** Where secrets are looked up, in this order. */
+/** Where the secrets are that an operator keeps at the site as files. */
 export interface SecretPlaces {
   directory: string;
   /** `$CREDENTIALS_DIRECTORY` of systemd; its names hold no `/`, so each is written `.` there. */
@@ -26,11 +22,11 @@ export async function readCredentials(reference: string, places: SecretPlaces): 
     throw unusable(reference, `${reference} is not the name of a secret`, 'name');
   for (const file of candidates(name, places)) {
     const text = await readIfThere(file, reference);
-    if (text !== undefined) return parseCredentials(text, reference);
+    if (text !== undefined) return credentialsFrom(text, reference);
   }
   throw unusable(
     reference,
-    `no secret ${reference}: write 'username:password' to ${places.directory}/${name}`,
+    `no secret ${reference}: set it at the centre, or write 'username:password' to ${places.directory}/${name}`,
     'missing',
   );
 }
@@ -55,11 +51,10 @@ async function readIfThere(file: string, reference: string): Promise<string | un
   }
 }
 
-function parseCredentials(text: string, reference: string): Credentials {
-  const line = text.replace(/\r?\n$/, '');
-  const colon = line.indexOf(':');
-  if (colon > 0 && !line.includes('\n'))
-    return { username: line.slice(0, colon), password: line.slice(colon + 1) };
+/** @throws RailheadError INVALID_CONFIG that does not tell the text */
+export function credentialsFrom(text: string, reference: string): Credentials {
+  const credentials = parseCredentials(text);
+  if (credentials !== undefined) return credentials;
   throw unusable(reference, `${reference} must be one line 'username:password'`, 'form');
 }
 

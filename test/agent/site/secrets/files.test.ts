@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readCredentials } from '#agent/site/operations/credentials.ts';
+import { readCredentials } from '#agent/site/secrets/files.ts';
 
 async function secrets(files: Record<string, string>): Promise<string> {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-secrets-'));
