@@ -3,8 +3,8 @@ import type { SecretVersion } from '#contract/secrets.ts';
 import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
-import { desiredImages } from '../siteCaches/desired.ts';
 import { bmcSecretOf, siteSecrets } from '../secrets.ts';
+import { desiredImages } from '../siteCaches/desired.ts';
 import type { Row } from '../store/tables.ts';
 
 /** What a site is to hold, know and serve as of now. */
