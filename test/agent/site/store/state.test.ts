@@ -97,7 +97,9 @@ test.each(['succeeded', 'failed'] as const)(
       }),
     });
     close();
-    expect((await readFile(path.join(directory, 'state.db'))).toString('latin1')).not.toMatch(/join-token|signed-secret/);
+    expect((await readFile(path.join(directory, 'state.db'))).toString('latin1')).not.toMatch(
+      /join-token|signed-secret/,
+    );
   },
 );
 
