@@ -19,6 +19,7 @@ import {
 import { signersCommand } from './central/signers.ts';
 import { sitesCommand } from './central/sites.ts';
 import { tokenCommand } from './central/token.ts';
+import { withdrawCommand } from './central/withdraw.ts';
 
 /** `railhead central …`: runs the centre, and what is done on its host alone. */
 export function centralCommand(): Command {
@@ -31,7 +32,8 @@ export function centralCommand(): Command {
     .addCommand(tokenCommand())
     .addCommand(joinTokenCommand())
     .addCommand(sitesCommand())
-    .addCommand(signersCommand());
+    .addCommand(signersCommand())
+    .addCommand(withdrawCommand());
 }
 
 interface RunFlags {

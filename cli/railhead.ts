@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { version } from '#base/version.ts';
 import { apiCommands } from './api.ts';
 import { bcdCommand } from './bcd.ts';
+import { signersCommand } from './central/signers.ts';
 import { centralCommand } from './central.ts';
 import { completionCommand } from './completion.ts';
 import { farewell, throwInsteadOfExit } from './exit.ts';
@@ -30,7 +31,14 @@ Exit status: 0 done, 1 a fault of this program, 2 a mistake in the command or it
 5 in the way of something, 6 not possible here or the device failed, 7 not now: try again.`,
   );
 for (const command of apiCommands(centre)) program.addCommand(command);
-for (const command of [centralCommand(), bcdCommand(), ramdiskCommand(), ipxeCommand(), rackCommand()])
+for (const command of [
+  centralCommand(),
+  signersCommand(),
+  bcdCommand(),
+  ramdiskCommand(),
+  ipxeCommand(),
+  rackCommand(),
+])
   program.addCommand(command);
 program.addCommand(completionCommand(program));
 throwInsteadOfExit(program);

@@ -1,13 +1,16 @@
 import Type from 'typebox';
-import { newId } from '#contract/ids.ts';
+import { idPattern } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
+import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
+import { createPool, presentPool, requirePool, updatePool } from '../pools.ts';
 import { siteTopic } from '../signals.ts';
 import { requireSite } from '../sites.ts';
-import { now } from '../store/store.ts';
 import { PoolPolicy } from './poolPolicy.ts';
 
+const closed = { additionalProperties: false };
+const PoolId = Type.String({ maxLength: 128, pattern: idPattern('pool') });
 const CreatePool = Type.Object(
   {
     tenantId: TenantId,
@@ -15,7 +18,18 @@ const CreatePool = Type.Object(
     class: Type.Enum(['metal-host'], { default: 'metal-host' }),
     policy: PoolPolicy,
   },
-  { additionalProperties: false },
+  closed,
+);
+const UpdatePool = Type.Object(
+  {
+    tenantId: TenantId,
+    poolId: PoolId,
+    /** The whole policy: what it leaves out is unset. */
+    policy: PoolPolicy,
+    /** Changes the pool only while it is at this version. */
+    ifVersion: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  closed,
 );
 
 /** Machines of one kind at one site, and what is held ready for them. */
@@ -25,22 +39,44 @@ export const pools: Group = {
     action: 'compute:pools:manage',
     input: CreatePool,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: async ({ store, signals }, { tenantId, siteId, class: poolClass, policy }) => {
-      await requireSite(store, siteId);
-      const poolId = newId('pool');
-      const row = {
-        pool_id: poolId,
-        tenant_id: tenantId,
-        site_id: siteId,
-        class: poolClass,
-        created_at: now(),
-      };
-      await store
-        .insertInto('pools')
-        .values({ ...row, policy: JSON.stringify(policy) })
+    run: async ({ store, signals }, input) => {
+      await requireSite(store, input.siteId);
+      const pool = await createPool(store, input);
+      signals.notify(siteTopic(pool.site_id));
+      return presentPool(pool);
+    },
+  }),
+  get: method({
+    kind: 'read',
+    action: 'compute:pools:read',
+    input: Type.Object({ tenantId: TenantId, poolId: PoolId }, closed),
+    scopes: ({ tenantId }) => tenantScopes(tenantId),
+    run: async ({ store }, { tenantId, poolId }) => presentPool(await requirePool(store, tenantId, poolId)),
+  }),
+  list: method({
+    kind: 'read',
+    action: 'compute:pools:read',
+    input: Type.Object({ tenantId: TenantId, ...pageFields }, closed),
+    scopes: ({ tenantId }) => tenantScopes(tenantId),
+    run: async ({ store }, { tenantId, limit, cursor }) => {
+      let query = store.selectFrom('pools').selectAll().where('tenant_id', '=', tenantId);
+      if (cursor !== undefined) query = query.where('pool_id', '>', decodeCursor(cursor, 'string')[0]);
+      const rows = await query
+        .orderBy('pool_id')
+        .limit(limit + 1)
         .execute();
-      signals.notify(siteTopic(siteId));
-      return { poolId, tenantId, siteId, class: poolClass, policy, createdAt: row.created_at };
+      return pageOf(rows, limit, (row) => [row.pool_id], presentPool);
+    },
+  }),
+  update: method({
+    kind: 'mutation',
+    action: 'compute:pools:manage',
+    input: UpdatePool,
+    scopes: ({ tenantId }) => tenantScopes(tenantId),
+    run: async ({ store, signals }, input) => {
+      const pool = await updatePool(store, input);
+      signals.notify(siteTopic(pool.site_id));
+      return presentPool(pool);
     },
   }),
 };

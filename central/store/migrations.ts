@@ -166,8 +166,8 @@ ALTER TABLE pools ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 CREATE TABLE reconciles (
   name TEXT NOT NULL, key TEXT NOT NULL, turn INTEGER NOT NULL, queued_at TEXT NOT NULL, PRIMARY KEY (name, key)
 );
-CREATE TABLE host_changes (only INTEGER PRIMARY KEY CHECK (only = 1), turn INTEGER NOT NULL);
-INSERT INTO host_changes (only, turn) VALUES (1, 0);
+CREATE TABLE host_changes (id INTEGER PRIMARY KEY CHECK (id = 1), turn INTEGER NOT NULL);
+INSERT INTO host_changes (id, turn) VALUES (1, 0);
 `,
   `
 CREATE TABLE alarms (

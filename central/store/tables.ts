@@ -136,7 +136,7 @@ interface ReconcilesTable {
 
 /** One row: `turn` grows when a command of the host changed what a running centre must tell its sites. */
 interface HostChangesTable {
-  only: number;
+  id: number;
   turn: number;
 }
 

@@ -10,7 +10,7 @@ interface SignerFlags {
   signer: string;
 }
 
-/** `railhead central signers …`: who may vouch for images. There is no API for it. */
+/** `railhead central signers …`, for short `railhead signers …`: who may vouch for images. There is no API for it. */
 export function signersCommand(): Command {
   return new Command('signers')
     .description(`who may vouch for images; the signers of ${rootTenant} are the platform's`)

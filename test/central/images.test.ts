@@ -119,20 +119,59 @@ describe('register', () => {
     await mustRegister(centre.call, osImage({ tenantId: 'acme', ref: 'twice@1' }));
   });
 
+  test('of two calls at once for one ref one wins and the other is CONFLICT', async () => {
+    const register = () => centre.call('images.register', osImage({ tenantId: 'race', ref: 'once@1' }));
+    const answers = await Promise.all([register(), register(), register()]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+    const { data } = await centre.call<{ items: Image[] }>('images.list', { tenantId: 'race' });
+    expect(data.items.filter(({ tenantId }) => tenantId === 'race')).toHaveLength(1);
+  });
+
+  test('takes each field up to its bounds', async () => {
+    const long = 'https://images.example.com/';
+    const bounds = { tenantId: 'A._:-9'.padEnd(128, 'x'), ref: `${'x'.repeat(198)}@1`, sizeBytes: 0 };
+    const image = { ...osImage(bounds), source: long.padEnd(2048, 's'), sha256: 'aB'.repeat(32) };
+    expect(await mustRegister(centre.call, image)).toMatchObject({ ...bounds, sha256: 'ab'.repeat(32) });
+  });
+
   test.each([
     ['tenantId', { tenantId: 'a b' }],
+    ['tenantId', { tenantId: 'x'.repeat(129) }],
+    ['tenantId', { tenantId: '' }],
+    ['tenantId', { tenantId: undefined }],
     ['ref', { ref: '' }],
-    ['ref', { ref: 'x'.repeat(201) }],
+    ['ref', { ref: `${'x'.repeat(199)}@1` }],
+    ['ref', { ref: 'no-version' }],
+    ['ref', { ref: 'no-version@' }],
+    ['ref', { ref: '@1' }],
+    ['ref', { ref: 'two@at@1' }],
+    ['ref', { ref: 'a@1\nraw' }],
+    ['kind', { kind: 'vm' }],
     ['format', { format: 'vmdk' }],
+    ['format', { format: undefined }],
     ['compression', { compression: 'xz' }],
     ['sha256', { sha256: 'f'.repeat(63) }],
+    ['sha256', { sha256: 'f'.repeat(65) }],
+    ['sha256', { sha256: 'g'.repeat(64) }],
+    ['sha256', { sha256: undefined }],
     ['sizeBytes', { sizeBytes: -1 }],
+    ['sizeBytes', { sizeBytes: 1.5 }],
+    ['sizeBytes', { sizeBytes: 1e300 }],
     ['sizeBytes', { sizeBytes: '12' }],
+    ['source', { source: '' }],
+    ['source', { source: 'https://images.example.com/'.padEnd(2049, 's') }],
     ['source', { source: 'http://images.example.com/os.raw' }],
+    ['source', { source: 'file:///etc/passwd' }],
+    ['source', { source: 'oci:///os:1' }],
+    ['source', { source: 'images.example.com/os.raw' }],
     ['source', { source: 'https://user:secret@images.example.com/os.raw' }],
     ['source', { source: undefined }],
+    ['signature', { signature: '', signerId: 'platform-2026' }],
+    ['signature', { signature: 'A'.repeat(1025), signerId: 'platform-2026' }],
+    ['signerId', { signature: 'AAAA', signerId: '' }],
+    ['signerId', { signature: 'AAAA', signerId: 'x'.repeat(129) }],
     ['colour', { colour: 'blue' }],
-  ])('names the field %s of a bad input', async (path, change) => {
+  ])('names the field %s of a bad input: %j', async (path, change) => {
     expect(await centre.call('images.register', { ...osImage({ ref: 'bad@1' }), ...change })).toMatchObject(
       invalid(path),
     );
@@ -165,20 +204,20 @@ describe('register', () => {
     expect(await mustRegister(centre.call, signed)).toMatchObject({ verified: true });
   });
 
-  test('takes an ECDSA signature in IEEE P1363 encoding', async () => {
+  test.each([
+    ['IEEE P1363', 'ieee-p1363'],
+    ['DER, as cosign sign-blob writes it,', 'der'],
+  ] as const)('takes an ECDSA P-256 signature in %s', async (_, dsaEncoding) => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const signerId = `ecdsa-${dsaEncoding}`;
     const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string;
     await onHost(centre.directory, ({ store }) =>
-      addImageSigner(store, { tenantId: 'acme', signerId: 'p1363', publicKey: pem }),
+      addImageSigner(store, { tenantId: 'acme', signerId, publicKey: pem }),
     );
-    const image = osImage({ tenantId: 'acme', ref: 'p1363@1' });
-    const signature = sign('sha256', imageSigningInput(image), {
-      key: privateKey,
-      dsaEncoding: 'ieee-p1363',
-    }).toString('base64');
-    expect(await mustRegister(centre.call, { ...image, signature, signerId: 'p1363' })).toMatchObject({
-      verified: true,
-    });
+    const image = osImage({ tenantId: 'acme', ref: `${dsaEncoding}@1` });
+    const bytes = sign('sha256', imageSigningInput(image), { key: privateKey, dsaEncoding });
+    const signed = { ...image, signature: bytes.toString('base64'), signerId };
+    expect(await mustRegister(centre.call, signed)).toMatchObject({ verified: true });
   });
 });
 
@@ -195,10 +234,24 @@ describe('get', () => {
     expect((await get('other')).data).toMatchObject({ imageId: own.imageId, visibility: 'public' });
   });
 
-  test('refuses what is no image id', async () => {
-    expect(await centre.call('images.get', { tenantId: 'acme', imageId: 'img_IL' })).toMatchObject(
-      invalid('imageId'),
-    );
+  test.each([
+    'img_IL',
+    `img_${'0'.repeat(25)}`,
+    `img_${'0'.repeat(53)}`,
+    `img_${'u'.repeat(26)}`,
+    'node_1',
+    '',
+  ])('refuses what is no image id: %s', async (imageId) => {
+    expect(await centre.call('images.get', { tenantId: 'acme', imageId })).toMatchObject(invalid('imageId'));
+  });
+
+  test.each([26, 52])('an image id of %i characters that names nothing is NOT_FOUND', async (length) => {
+    const imageId = `img_${'0'.repeat(length)}`;
+    for (const method of ['images.get', 'images.promote'])
+      expect(await centre.call(method, { tenantId: 'acme', imageId })).toMatchObject({
+        status: 404,
+        error: { code: 'NOT_FOUND' },
+      });
   });
 });
 
@@ -249,6 +302,66 @@ describe('list', () => {
     expect(seen).toEqual(refs.toSorted());
   });
 
+  const idsOf = async (input: object): Promise<string[]> => {
+    const { data } = await centre.call<{ items: Image[]; cursor?: string }>('images.list', {
+      limit: 2,
+      ...input,
+    });
+    const next = data.cursor === undefined ? [] : await idsOf({ ...input, cursor: data.cursor });
+    return [...data.items.map(({ imageId }) => imageId), ...next];
+  };
+
+  test("shows the tenant's own and the public image of one ref, each once, and no other tenant's private one", async () => {
+    const register = (tenantId: string) =>
+      mustRegister(centre.call, platform.signed(osImage({ tenantId, ref: 'same@7' })));
+    const [mine, shared, hidden] = [
+      await register('mine'),
+      await register('sharing'),
+      await register('hiding'),
+    ];
+    await centre.call('images.promote', { tenantId: 'sharing', imageId: shared.imageId });
+    const ids = await idsOf({ tenantId: 'mine' });
+    expect(ids.filter((id) => id === mine.imageId)).toHaveLength(1);
+    expect(ids.filter((id) => id === shared.imageId)).toHaveLength(1);
+    expect(ids).not.toContain(hidden.imageId);
+    expect((await idsOf({ tenantId: 'sharing' })).filter((id) => id === shared.imageId)).toHaveLength(1);
+  });
+
+  test('pages on where the page before ended, whatever was registered meanwhile', async () => {
+    const register = (ref: string) => mustRegister(centre.call, osImage({ tenantId: 'growing', ref }));
+    const refs = ['~b@1', '~d@1', '~f@1', '~h@1'];
+    for (const ref of refs) await register(ref);
+    const own = (items: Image[]) => items.filter(({ ref }) => ref.startsWith('~')).map(({ ref }) => ref);
+    const list = (more: object) =>
+      centre.call<{ items: Image[]; cursor: string }>('images.list', { tenantId: 'growing', ...more });
+    const all = (await list({ limit: 200 })).data.items;
+    const limit = all.findIndex(({ ref }) => ref === '~d@1') + 1;
+    const first = (await list({ limit })).data;
+    for (const ref of ['~a@1', '~c@1', '~g@1']) await register(ref);
+    const second = (await list({ limit: 200, cursor: first.cursor })).data;
+    expect(own(first.items)).toEqual(['~b@1', '~d@1']);
+    expect(own(second.items)).toEqual(['~f@1', '~g@1', '~h@1']);
+  });
+
+  test('a page has 50 images unless a limit of at most 200 says otherwise', async () => {
+    const rows = Array.from({ length: 201 }, (_, at) => ({ tenantId: 'many', ref: `many-${1000 + at}@1` }));
+    for (const row of rows) await mustRegister(centre.call, osImage(row));
+    const page = async (input: object) =>
+      (await centre.call<{ items: Image[]; cursor?: string }>('images.list', { tenantId: 'many', ...input }))
+        .data;
+    expect((await page({})).items).toHaveLength(50);
+    expect((await page({ limit: 200 })).items).toHaveLength(200);
+    expect(await page({ limit: 200 })).toHaveProperty('cursor');
+  });
+
+  test("refuses a cursor that names another tenant's private image", async () => {
+    const foreign = await mustRegister(centre.call, osImage({ tenantId: 'secretive', ref: 'x@1' }));
+    const cursor = Buffer.from(JSON.stringify([foreign.imageId])).toString('base64url');
+    expect(await centre.call('images.list', { tenantId: 'curious', cursor })).toMatchObject(
+      invalid('cursor'),
+    );
+  });
+
   test('filters by kind', async () => {
     await mustRegister(
       centre.call,
@@ -262,14 +375,61 @@ describe('list', () => {
     expect(data.items.map(({ ref }) => ref)).toEqual(['r@1']);
   });
 
-  test.each(['nonsense', Buffer.from('[1]').toString('base64url'), Buffer.from('{}').toString('base64url')])(
-    'refuses the cursor %s',
-    async (cursor) => {
-      expect(await centre.call('images.list', { tenantId: 'root', cursor })).toMatchObject(invalid('cursor'));
-    },
-  );
+  test.each([
+    'nonsense',
+    'x'.repeat(257),
+    Buffer.from('[1]').toString('base64url'),
+    Buffer.from('{}').toString('base64url'),
+  ])('refuses the cursor %s', async (cursor) => {
+    expect(await centre.call('images.list', { tenantId: 'root', cursor })).toMatchObject(invalid('cursor'));
+  });
 
   test.each([0, 201, 1.5])('refuses a limit of %s', async (limit) => {
     expect(await centre.call('images.list', { tenantId: 'root', limit })).toMatchObject(invalid('limit'));
+  });
+});
+
+describe('grants', () => {
+  const outcome = async (grant: string, method: string, input: object) => {
+    const call = await centre.tokenFor(grant);
+    const { status, error } = await call(method, input);
+    return status === 200 ? 'allowed' : error.code;
+  };
+
+  test.each([
+    ['compute:images:publish@compute-tenant:granted', 'allowed'],
+    ['compute:images:publish@compute-fleet:fleet', 'allowed'],
+    ['compute:images:read@compute-tenant:granted', 'FORBIDDEN'],
+    ['compute:images:publish@compute-tenant:other', 'FORBIDDEN'],
+  ])(
+    'register is decided as compute:images:publish on the tenant: by %s it is %s',
+    async (grant, expected) => {
+      const image = osImage({ tenantId: 'granted', ref: `by-${grant.replaceAll('@', '-')}@1` });
+      expect(await outcome(grant, 'images.register', image)).toBe(expected);
+    },
+  );
+
+  test('get is decided as compute:images:read, promote as compute:images:publish, each on the image', async () => {
+    const image = platform.signed(osImage({ tenantId: 'granted', ref: 'item@1' }));
+    const { imageId, tenantId } = await mustRegister(centre.call, image);
+    const input = { tenantId, imageId };
+    expect(await outcome(`compute:images:read@compute-image:${imageId}`, 'images.get', input)).toBe(
+      'allowed',
+    );
+    expect(await outcome(`compute:images:read@compute-image:${imageId}`, 'images.promote', input)).toBe(
+      'FORBIDDEN',
+    );
+    expect(await outcome(`compute:images:publish@compute-image:${imageId}`, 'images.promote', input)).toBe(
+      'allowed',
+    );
+    expect(await outcome('compute:images:read@compute-image:img_other', 'images.get', input)).toBe(
+      'FORBIDDEN',
+    );
+  });
+
+  test('list is decided as compute:images:read on the tenant', async () => {
+    const list = (grant: string) => outcome(grant, 'images.list', { tenantId: 'granted' });
+    expect(await list('compute:images:read@compute-tenant:granted')).toBe('allowed');
+    expect(await list('compute:images:publish@compute-tenant:granted')).toBe('FORBIDDEN');
   });
 });
