@@ -17,6 +17,13 @@ export function openSqlite(file: string, migrations: readonly string[]): Sqlite 
   return database;
 }
 
+/** A connection beside the one that writes: it sees what is committed, and nothing of a transaction that runs. */
+export function openSqliteReader(file: string): Sqlite {
+  const database = new Database(file, { readonly: true });
+  database.pragma('busy_timeout = 5000');
+  return database;
+}
+
 /** Whether the database itself failed or refused: full, busy, broken, a constraint. `code` says which. */
 export function isSqliteError(error: unknown): error is Database.SqliteError {
   return error instanceof Database.SqliteError;

@@ -17,7 +17,9 @@ export interface Method<Input extends TSchema = TSchema> {
   input: Input;
   /** The scopes of the thing called upon, from narrow to wide: a grant on any of them suffices. */
   scopes: (input: Static<Input>) => Scope[];
-  /** `stop` aborts when the caller hangs up or the centre stops. */
+  /** Whether a call may wait for something to happen; only such a call is worth watching its caller. */
+  waits?: boolean;
+  /** `stop` aborts when the centre stops, and when the caller of a method that `waits` hangs up. */
   run: (context: ApiContext, input: Static<Input>, caller: Caller, stop: AbortSignal) => Promise<unknown>;
 }
 

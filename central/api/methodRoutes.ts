@@ -30,7 +30,7 @@ export function methodRoutes(
         },
         attachValidation: true,
         answer: async (request, caller, reply) => {
-          const hungUp = AbortSignal.any([stop, goneSignal(reply)]);
+          const hungUp = method.waits === true ? AbortSignal.any([stop, goneSignal(reply)]) : stop;
           const { body, validationError: fault, ip: address } = request;
           const call = { name: `${group}.${name}`, input: body, fault, caller, address };
           return { data: await callMethod(context, method, call, hungUp) };

@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
+import { hotRead } from '../store/hotRead.ts';
 import { newSecretToken, tokenHash } from '../store/secretTokens.ts';
 import { fromNow, now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -49,6 +50,8 @@ export function listTokens(store: Queries): Promise<Row<'tokens'>[]> {
   return store.selectFrom('tokens').selectAll().orderBy('token_id').execute();
 }
 
+const tokenByHash = hotRead((store) => store.selectFrom('tokens').selectAll().where('hash', '=', ''));
+
 /**
  * The caller behind an `Authorization: Bearer` header.
  * @throws RailheadError UNAUTHENTICATED
@@ -56,11 +59,7 @@ export function listTokens(store: Queries): Promise<Row<'tokens'>[]> {
 export async function authenticate(store: Queries, authorization: string | undefined): Promise<Caller> {
   const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw unauthenticated('send Authorization: Bearer and a token', 'missing');
-  const row = await store
-    .selectFrom('tokens')
-    .selectAll()
-    .where('hash', '=', tokenHash(token))
-    .executeTakeFirst();
+  const row = await tokenByHash(store, tokenHash(token));
   if (row === undefined || row.revoked_at !== null)
     throw unauthenticated('this token is not known', 'unknown');
   if (row.expires_at <= now()) throw unauthenticated('this token has expired', 'expired');

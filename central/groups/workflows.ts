@@ -65,6 +65,7 @@ export const workflows: Group = {
     action: 'compute:workflows:read',
     input: WorkflowEvents,
     scopes: ({ tenantId, workflowId }) => itemScopes('compute-workflow', workflowId, tenantId),
+    waits: true,
     run: (context, input, _caller, stop) => events(context, input, stop),
   }),
 };

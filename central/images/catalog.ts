@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Image, ImageKind } from '#contract/images.ts';
 import { decodeCursor, type Page, type PageOf, pageOf } from '../api/cursor.ts';
+import { hotRead } from '../store/hotRead.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
@@ -16,12 +17,14 @@ function catalogRows(store: Queries) {
     .select(['withdrawn_digests.why', 'withdrawn_digests.withdrawn_at']);
 }
 
+const catalogRow = hotRead((store) => catalogRows(store).where('image_id', '=', ''));
+
 /**
  * An image that a tenant may see: its own, or a public one.
  * @throws RailheadError NOT_FOUND
  */
 export async function visibleImage(store: Queries, tenantId: string, imageId: string): Promise<CatalogRow> {
-  const image = await catalogRows(store).where('image_id', '=', imageId).executeTakeFirst();
+  const image = await catalogRow(store, imageId);
   if (image === undefined || (image.tenant_id !== tenantId && image.visibility !== 'public'))
     throw new RailheadError('NOT_FOUND', `there is no image ${imageId} for tenant ${tenantId}`, { imageId });
   return image;
