@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding } from '#contract/nodeSpec.ts';
 import { openAlarms } from './alarms.ts';
+import { imagesOn } from './images/deployments.ts';
 import type { Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
@@ -52,6 +53,7 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
       address: row.address,
     }),
     ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
+    images: (await imagesOn(store, row.node_id)).map(presentNodeImage),
     ...(workflow === undefined ? {} : { workflowId: workflow.workflow_id }),
     ...(await agentsOf(store, row.node_id)),
     alarms: await openAlarms(store, { nodeId: row.node_id }),
@@ -74,6 +76,11 @@ async function agentsOf(store: Queries, nodeId: string) {
     return present({ joinedAt, trust, bootId, lostAt });
   };
   return present({ ramdisk: newest('ramdisk'), agent: newest('node') });
+}
+
+/** What is on the machine's disk; beside a write that did not end, what was there before it. */
+function presentNodeImage({ ref, sha256: digest, state, at }: Row<'node_images'>) {
+  return { ref, digest, state, at };
 }
 
 /** The fields that are there. */
