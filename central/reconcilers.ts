@@ -10,8 +10,10 @@ import type { Row } from './store/tables.ts';
 export type Reconciler = (context: CentralContext, key: string) => Promise<void>;
 
 const topic = 'reconciles';
-/** How long what another centre queued, or what failed, waits at most, in milliseconds. */
-const lookEveryMs = 5_000;
+/** How long what another centre queued waits at most, in milliseconds. */
+const lookEveryMs = 1_000;
+/** How long after a failure the next try is, in milliseconds. */
+const retryMs = 5_000;
 
 /**
  * Queues a reconciler for a key, in the transaction that gives it reason to run: the queue outlives the centre. Queuing what
@@ -61,12 +63,11 @@ async function workOff(
         return undefined;
       });
     if (queue === undefined) {
-      if (!stop.aborted && !patience.aborted)
-        await sleep(lookEveryMs, undefined, { signal: stop }).catch(ignore);
+      if (!stop.aborted && !patience.aborted) await sleep(retryMs, undefined, { signal: stop }).catch(ignore);
       continue;
     }
     const failures = await runAll(context, reconcilers, queue, stop);
-    if (failures > 0) await sleep(lookEveryMs, undefined, { signal: stop }).catch(ignore);
+    if (failures > 0) await sleep(retryMs, undefined, { signal: stop }).catch(ignore);
   }
 }
 

@@ -260,9 +260,10 @@ test('an inventory becomes image locations, and malformed items do not hold it b
     ],
   };
   expect((await site.client.post('/v1/agent/report', report)).status).toBe(200);
-  const locations = await onHost(centre.directory, ({ store }) =>
-    store.selectFrom('image_locations').selectAll().where('site_id', '=', site.siteId).execute(),
-  );
-  expect(locations).toMatchObject([{ state: 'pulling', received_bytes: 5 }]);
+  const locations = () =>
+    onHost(centre.directory, ({ store }) =>
+      store.selectFrom('image_locations').selectAll().where('site_id', '=', site.siteId).execute(),
+    );
+  await expect.poll(locations).toMatchObject([{ state: 'pulling', received_bytes: 5 }]);
   await site.client.close();
 });

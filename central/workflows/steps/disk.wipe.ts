@@ -2,6 +2,7 @@ import { Value } from 'typebox/value';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import type { StepInput } from '#contract/steps.ts';
 import { isReadBackClean, WipeResult } from '#contract/wipe.ts';
+import { forgetDeployed } from '../../images/deployments.ts';
 import { addressee } from '../ramdisk.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -14,7 +15,10 @@ export async function wipeDisks(run: StepRun, input: StepInput<'disk.wipe'>): Pr
   const joinId = await addressee(run);
   try {
     const result = await relay(run, 'disk.wipe', async () => input, joinId);
-    return { ...result, ...attestation(input.mode, result) };
+    const attested = attestation(input.mode, result);
+    if (attested.attested && input.mode !== 'none')
+      await forgetDeployed(run.central.store, run.workflow.node_id);
+    return { ...result, ...attested };
   } catch (error) {
     if (!hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'result-signature') throw error;
     return { mode: input.mode, attested: false, reason: 'signature' };
