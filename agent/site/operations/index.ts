@@ -1,9 +1,10 @@
 import type { SiteAction, SiteActionName } from './action.ts';
 import { cleanUp } from './cleanUp.ts';
 import { driverInvoke } from './driverInvoke.ts';
+import { ejectMedia } from './ejectMedia.ts';
 import { getPower } from './getPower.ts';
+import { insertMedia } from './insertMedia.ts';
 import { inspectOob } from './inspectOob.ts';
-import { notYet } from './notYet.ts';
 import { prepareRamdisk } from './prepareRamdisk.ts';
 import { setBootDevice } from './setBootDevice.ts';
 import { setPower } from './setPower.ts';
@@ -16,8 +17,8 @@ export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = 
   'boot.prepareRamdisk': prepareRamdisk,
   'boot.cleanUp': cleanUp,
   'inspect.oob': inspectOob,
-  'media.insert': notYet('media.insert'),
-  'media.eject': notYet('media.eject'),
+  'media.insert': insertMedia,
+  'media.eject': ejectMedia,
   'driver.invoke': driverInvoke,
 };
 

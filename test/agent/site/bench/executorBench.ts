@@ -122,6 +122,8 @@ function fakeBmcs(machine: FakeMachine): Bmcs {
         return machine.power;
       }),
     setBootDevice: (override) => call(`setBootDevice ${override.device}`, () => override),
+    insertMedia: (url) => call(`insertMedia ${url}`, () => {}),
+    ejectMedia: () => call('ejectMedia', () => {}),
   } as Partial<Bmc> as Bmc;
   return { use: (_node, work) => work(bmc), close: async () => {} };
 }

@@ -12,6 +12,18 @@ test('power is read, set, and the result is in the journal', async () => {
   expect(bench.machine.calls).toEqual(['setPower on', 'getPower']);
 });
 
+test('an image is put into the virtual drive and taken out of it', async () => {
+  const bench = await setUpExecutor();
+  const url = 'https://images.example.com/rescue.iso';
+  const insert = bench.journal('media.insert', { url });
+  const eject = bench.journal('media.eject', {});
+  bench.start();
+  const inserted = { outcome: 'succeeded', result: { url, by: 'virtual-media' } };
+  expect(await bench.result(insert)).toMatchObject(inserted);
+  expect(await bench.result(eject)).toMatchObject({ outcome: 'succeeded' });
+  expect(bench.machine.calls).toEqual([`insertMedia ${url}`, 'ejectMedia']);
+});
+
 test('a result that cannot be written down is kept until it can', async () => {
   const bench = await setUpExecutor();
   const on = bench.journal('power.setPower', { action: 'on' });
