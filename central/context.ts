@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts';
 import type { Sealer } from '#base/sealing.ts';
+import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { ImageSettings } from './images/verifier.ts';
 import type { CentralKeys } from './join/keys.ts';
 import type { CentralRates } from './rates.ts';
@@ -28,6 +29,8 @@ export interface CentralContext {
   advertise: string;
   userData: UserDataSettings;
   images: ImageSettings;
+  /** Units of host configuration beside the built-in ones, in the order of their application. */
+  configUnits: readonly ConfigUnit[];
   times: EngineTimes;
   rates: CentralRates;
 }

@@ -1,6 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
-import type { PoolPolicy } from './groups/poolPolicy.ts';
+import { checkPoolPolicy, type PoolPolicy } from './groups/poolPolicy.ts';
 import { now, type Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
@@ -9,6 +9,7 @@ export async function createPool(
   pool: { tenantId: string; siteId: string; class: string; policy: PoolPolicy },
 ): Promise<Row<'pools'>> {
   const { tenantId, siteId, policy } = pool;
+  checkPoolPolicy(policy);
   return store
     .insertInto('pools')
     .values({
@@ -38,6 +39,12 @@ export async function requirePool(store: Queries, tenantId: string, poolId: stri
   });
 }
 
+/** The nodes whose desired state a pool's policy is part of. */
+export async function nodesOfPool(store: Queries, poolId: string): Promise<string[]> {
+  const rows = await store.selectFrom('nodes').select('node_id').where('pool_id', '=', poolId).execute();
+  return rows.map((row) => row.node_id);
+}
+
 /**
  * Puts another policy in the place of a pool's.
  * @throws RailheadError NOT_FOUND, CONFLICT with reason `version` when the row is not at `ifVersion` any more
@@ -51,6 +58,7 @@ export async function updatePool(
     ifVersion,
   }: { tenantId: string; poolId: string; policy: PoolPolicy; ifVersion?: number },
 ): Promise<Row<'pools'>> {
+  checkPoolPolicy(policy);
   const before = await requirePool(store, tenantId, poolId);
   const updated = await store
     .updateTable('pools')

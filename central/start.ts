@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type Log, silentLog } from '#base/log.ts';
 import { openSealer } from '#base/sealing.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
+import { checkConfigUnits } from '#contract/hostConfig/configUnits.ts';
+import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { Door } from '#doors/door.ts';
 import { openAgentsServer } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
@@ -38,6 +40,8 @@ export interface CentralOptions {
   userData?: UserDataSettings;
   /** How images are checked; default by the allowlists, signed ones alone. */
   images?: ImageSettings;
+  /** Units of host configuration beside the built-in ones; hosts apply those that their `bcd` knows. */
+  configUnits?: readonly ConfigUnit[];
   /** The `bcd` executable for deployed OSes: served by the API at `/bcd/<sha256>`, which becomes `userData.bcdUrl` by default. */
   executable?: string;
   times?: Partial<EngineTimes>;
@@ -120,6 +124,7 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     advertise: options.advertise ?? '',
     userData: checkUserData({ ...options.userData }),
     images: options.images ?? {},
+    configUnits: checkConfigUnits(options.configUnits ?? []),
     times: { ...defaultTimes, ...options.times },
     rates: { ...defaultRates, ...options.rates },
   };

@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox';
 import { durationPattern } from './durations.ts';
 import type { FieldSegments } from './fieldPath.ts';
 import { type FindOptions, findIssues, type Issue } from './findIssues.ts';
+import { refusedInHostConfig } from './hostConfig/rules.ts';
+import { HostConfig } from './hostConfig/units.ts';
 import { Compression, ImageFormat } from './images.ts';
 import { concernPattern } from './steps.ts';
 import { validate } from './validate.ts';
@@ -86,13 +88,7 @@ export const Profile = Type.Object(
         closed,
       ),
     ),
-    hostConfig: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
-        Type.Record(Type.String(), Type.Unknown()),
-        closed,
-      ),
-    ),
+    hostConfig: Type.Optional(HostConfig),
     steps: Type.Optional(StepList),
     acceptance: Type.Optional(StepList),
     cleanup: Type.Optional(StepList),
@@ -130,8 +126,11 @@ export function profileIssues(document: unknown): Issue[] {
 
 const profileRules: FindOptions = {
   jsonOnly: true,
-  refused: (at, value) =>
-    at.length === 0 ? refusedInProfile(value) : isStepPath(at) ? refusedInStep(value) : {},
+  refused: (at, value) => {
+    if (at.length === 0) return refusedInProfile(value);
+    if (at[0] === 'hostConfig') return refusedInHostConfig(at.slice(1), value);
+    return isStepPath(at) ? refusedInStep(value) : {};
+  },
 };
 
 function refusedInProfile({ target, entry }: Record<string, unknown>): Record<string, string> {

@@ -1,4 +1,8 @@
+import { desiredUnits } from '#contract/hostConfig/desired.ts';
+import type { HostConfig } from '#contract/hostConfig/units.ts';
 import type { BmcBinding, DriverBindings, HostSection } from '#contract/nodeSpec.ts';
+import type { CentralContext } from '../context.ts';
+import type { PoolPolicy } from '../groups/poolPolicy.ts';
 import { bmcBindings } from '../metal/driverBindings.ts';
 import { parseJson, type Queries } from '../store/store.ts';
 
@@ -13,13 +17,18 @@ export async function nodeDrivers(store: Queries, nodeId: string): Promise<Drive
 }
 
 /** What the installed OS converges to; undefined before its first deploy has succeeded. */
-export async function hostSection(store: Queries, nodeId: string): Promise<HostSection | undefined> {
+export async function hostSection(
+  { store, configUnits }: Pick<CentralContext, 'store' | 'configUnits'>,
+  nodeId: string,
+): Promise<HostSection | undefined> {
   const node = await store
     .selectFrom('nodes')
-    .select('host_config')
+    .leftJoin('pools', 'pools.pool_id', 'nodes.pool_id')
+    .select(['host_config', 'policy'])
     .where('node_id', '=', nodeId)
     .executeTakeFirstOrThrow();
-  const units = parseJson<Record<string, Record<string, unknown>>>(node.host_config);
-  if (units === undefined) return undefined;
-  return { units: Object.entries(units).map(([unit, settings]) => ({ unit, settings })) };
+  const profile = parseJson<HostConfig>(node.host_config);
+  if (profile === undefined) return undefined;
+  const policy = parseJson<PoolPolicy>(node.policy) ?? {};
+  return { units: desiredUnits({ profile, policy, labels: {}, configUnits }) };
 }

@@ -29,7 +29,7 @@ async function contentFor(context: CentralContext, { role, id }: SpecOwner): Pro
   if (role === 'site') return { site: await siteSection(context, id) };
   const drivers = await nodeDrivers(context.store, id);
   if (role === 'ramdisk') return { drivers };
-  const host = await hostSection(context.store, id);
+  const host = await hostSection(context, id);
   return host === undefined ? { drivers } : { drivers, host };
 }
 

@@ -4,8 +4,8 @@ import { TenantId } from '#contract/images.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
-import { createPool, presentPool, requirePool, updatePool } from '../pools.ts';
-import { siteTopic } from '../signals.ts';
+import { createPool, nodesOfPool, presentPool, requirePool, updatePool } from '../pools.ts';
+import { nodeTopic, siteTopic } from '../signals.ts';
 import { requireSite } from '../sites.ts';
 import { PoolPolicy } from './poolPolicy.ts';
 
@@ -75,7 +75,8 @@ export const pools: Group = {
     scopes: ({ tenantId }) => tenantScopes(tenantId),
     run: async ({ store, signals }, input) => {
       const pool = await updatePool(store, input);
-      signals.notify(siteTopic(pool.site_id));
+      const nodes = await nodesOfPool(store, pool.pool_id);
+      signals.notify(siteTopic(pool.site_id), ...nodes.map(nodeTopic));
       return presentPool(pool);
     },
   }),

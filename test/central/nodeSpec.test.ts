@@ -106,3 +106,32 @@ test('a node hears of its new host section while its poll waits', async () => {
   expect((await waiting).spec?.host?.units).toEqual([{ unit: 'hugepages', settings: { pages2m: 16 } }]);
   await node.client.close();
 });
+
+test("a pool's unit replaces the profile's, and its nodes hear of it at once", async () => {
+  const node = await joinedNode('node-1');
+  const { spec } = await pollOnce(node, { observedGeneration: 0, taken: [] });
+  const waiting = pollOnce(node, { observedGeneration: spec?.generation ?? 0, taken: [], waitSeconds: 30 });
+  const { call, poolId } = stage.line;
+  const { data: pool } = await call<{ policy: object }>('pools.get', { tenantId: 'root', poolId });
+  const policy = { ...pool.policy, hugepages: { pages1g: 4 }, iommu: {} };
+  await call('pools.update', { tenantId: 'root', poolId, policy });
+  expect((await waiting).spec?.host?.units).toEqual([
+    { unit: 'hugepages', settings: { pages1g: 4 } },
+    { unit: 'iommu', settings: { passthrough: true } },
+  ]);
+  await node.client.close();
+});
+
+test.each<[string, object]>([
+  ['policy.cpu.isolate', { cpu: { isolate: '0-3' } }],
+  ['policy.cpu.isolate', { cpu: { isolate: '9-3' } }],
+  ['policy.iommu.when', { iommu: { when: '(' } }],
+  ['policy.gpu.powerLimitWatts', { gpu: { powerLimitWatts: 0 } }],
+  ['policy.gpuSharing.mode', { gpuSharing: { mode: 'vgpu' } }],
+])("a pool's units are checked as a profile's: %s", async (path, policy) => {
+  const { call, siteId } = stage.line;
+  expect(await call('pools.create', { tenantId: 'root', siteId, policy })).toMatchObject({
+    status: 400,
+    error: { code: 'INVALID_INPUT', details: { path } },
+  });
+});
