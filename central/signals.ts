@@ -14,7 +14,7 @@ export interface Signals {
   ): Promise<Value | undefined>;
 }
 
-/** Notified when images, pools or signers changed: every site's desired state may have. */
+/** Notified when images, pools or signers changed: every site's desired state may have. The same for the centre's keys and the revoked. */
 export const allSites = 'sites';
 export const siteTopic = (siteId: string) => `site:${siteId}`;
 export const nodeTopic = (nodeId: string) => `node:${nodeId}`;

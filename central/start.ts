@@ -14,7 +14,7 @@ import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
 import { watchHostChanges } from './hostChanges.ts';
 import type { ImageSettings } from './images/verifier.ts';
-import { issueServer } from './join/authority.ts';
+import { issueServer, shownChain } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
 import { type CentralRates, defaultRates } from './rates.ts';
 import { openSignals } from './signals.ts';
@@ -134,7 +134,7 @@ async function apiTls({ keys }: CentralContext, { api, names }: CentralOptions) 
   if (api.tls !== true) return undefined;
   const validMs = 365 * 24 * 3_600_000;
   const issued = await issueServer(keys.authority, { uri: 'urn:railhead:api', names, validMs });
-  return { key: issued.privateKey, cert: `${issued.certificate.trim()}\n${keys.authority.certificate}` };
+  return { key: issued.privateKey, cert: shownChain(keys.authority, issued) };
 }
 
 async function listen(door: Door, { host, port }: { host: string; port: number }): Promise<AddressInfo> {

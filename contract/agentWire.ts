@@ -15,6 +15,10 @@ export const AgentPoll = Type.Object(
     waitSeconds: Type.Number({ minimum: 0, maximum: 60 }),
     /** Operations that the agent has journaled: the centre stops handing these out. */
     taken: Type.Array(Type.String()),
+    /** The list of the centre's keys that the agent has (contract/trust.ts); with a newer one the poll is answered at once. */
+    trustNumber: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** The same for the list of the revoked; 0 asks for a fresh one. */
+    revocationsNumber: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   { additionalProperties: false },
 );
@@ -28,6 +32,10 @@ export const AgentPollAnswer = Type.Object(
     operations: Type.Array(Operation),
     /** Operations to abandon where they can still be stopped. */
     cancelled: Type.Array(Type.String()),
+    /** The centre's keys: a JWS by each of them. To be taken before the operations, which the newest one may have signed. */
+    trust: Type.Optional(Type.Array(Type.String())),
+    /** The list of the revoked, a JWS. */
+    revocations: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );
@@ -72,6 +80,8 @@ export type MachinePoll = Static<typeof MachinePoll>;
 export interface MachinePollAnswer {
   operations: { operationId: string; jws: string }[];
   cancelled: string[];
+  /** The centre's keys, as in the answer to the join, when they have changed since the centre first had any. */
+  trust?: string[];
 }
 
 /** `POST /v1/machine/report` at the site. */

@@ -30,6 +30,17 @@ export const WellKnown = Type.Object(
     servingCa: Type.String(),
     joinSigningKey: OkpJwk,
     joinEncryptionKey: OkpJwk,
+    /** What a rotation replaced and is still accepted: a pin that was handed out before it holds until that key is retired. */
+    older: Type.Optional(
+      Type.Object(
+        {
+          servingCas: Type.Array(Type.String()),
+          joinSigningKeys: Type.Array(OkpJwk),
+          joinEncryptionKeys: Type.Array(OkpJwk),
+        },
+        closed,
+      ),
+    ),
   },
   closed,
 );
@@ -59,21 +70,55 @@ export const JoinRequest = Type.Object(
     /** X25519: what is sealed to this agent. */
     sealingKey: Type.Optional(SealingJwk),
     version: Type.String(),
+    /** The pin of the key that is to sign the answer; the newest one without it. */
+    signedBy: Type.Optional(Type.String()),
   },
   closed,
 );
 export type JoinRequest = Static<typeof JoinRequest>;
 
-/** The answer, a compact JWS by the join signing key over this document. */
+/**
+ * What an agent signs with its own key (compact JWS, `typ` `railhead-renewal`, ES256) for a new certificate: it is let in by that
+ * key alone, so that it works after the old certificate's end too.
+ */
+export const Renewal = Type.Object(
+  {
+    role: Type.Enum(['site', 'node']),
+    nodeId: Type.String(),
+    /** One more than the renewals before. A counter that was used already, with another nonce, is a copy of this agent. */
+    counter: Type.Integer({ minimum: 1 }),
+    nonce: Type.String({ minLength: 16, maxLength: 64 }),
+    /** PKCS#10, PEM, of the same key. */
+    csr: Type.String(),
+    sealingKey: SealingJwk,
+    version: Type.String(),
+    /** Pins of the centre's signing keys that the agent accepts. */
+    signedBy: Type.Array(Type.String(), { maxItems: 8 }),
+  },
+  closed,
+);
+export type Renewal = Static<typeof Renewal>;
+
+/** `POST /v1/renew` at the centre, over TLS with or without a client certificate. The answer is that of a join. */
+export const RenewRequest = Type.Object({ protocol: Type.Integer(), proof: Type.String() }, closed);
+export type RenewRequest = Static<typeof RenewRequest>;
+
+/** The answer to a join or renewal, a compact JWS (`typ` `railhead-join-response`) by a signing key of the centre over this document. */
 export const JoinResponse = Type.Object(
   {
     protocol: Type.Integer(),
     role: Type.Enum(['site', 'node']),
     nodeId: Type.String(),
-    /** PEM: the agent's certificate, then the CA's. */
+    /** PEM: the agent's certificate, then what links its CA to older ones. */
     certificate: Type.String(),
+    /** PEM: every CA that is accepted, newest first. */
     ca: Type.String(),
     expiresAt: Type.String(),
+    /** The renewals so far: 0 after a join. */
+    counter: Type.Integer({ minimum: 0 }),
+    /** The centre's signing keys, newest first, and the number of that list (contract/trust.ts). */
+    signingKeys: Type.Array(OkpJwk, { minItems: 1 }),
+    trustNumber: Type.Integer({ minimum: 1 }),
   },
   closed,
 );
@@ -137,6 +182,8 @@ export const RamdiskJoinAnswer = Type.Object(
     session: Type.String(),
     /** Base URL of the site's cache on the provisioning network: `<imagesUrl>/sha256/<digest>`. */
     imagesUrl: Type.String(),
+    /** The centre's keys (contract/trust.ts), for a ramdisk image that is older than the newest of them. */
+    trust: Type.Optional(Type.Array(Type.String())),
   },
   closed,
 );

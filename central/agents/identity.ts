@@ -23,25 +23,48 @@ export function identityInNames(subjectAltName: string): AgentIdentity | undefin
   return { role: role as AgentIdentity['role'], id };
 }
 
+/** An agent that has shown its certificate; `serial` as the books have it. */
+export interface PresentedIdentity extends AgentIdentity {
+  serial: string;
+}
+
 /**
  * The identity behind a request: the client certificate must come from the centre's CA and stand unrevoked in its books.
- * @throws RailheadError UNAUTHENTICATED
+ * @throws RailheadError UNAUTHENTICATED (`certificate`, `expired`, `unknown`, `revoked`)
  */
-export async function authenticateAgent(store: Queries, request: FastifyRequest): Promise<AgentIdentity> {
-  const socket = request.raw.socket as TLSSocket;
-  const certificate = socket.authorized ? socket.getPeerCertificate() : undefined;
-  const identity = identityInNames(certificate?.subjectaltname ?? '');
-  if (certificate === undefined || identity === undefined)
-    throw unauthenticated('present the client certificate that the join gave', 'certificate');
-  const serial = certificate.serialNumber.toLowerCase().replace(/^0+/, '');
+export async function authenticateAgent(store: Queries, request: FastifyRequest): Promise<PresentedIdentity> {
+  const { identity, serial } = presented(request.raw.socket as TLSSocket);
+  await requireStanding(store, { ...identity, serial });
+  return { ...identity, serial };
+}
+
+/**
+ * Whether an agent that was let in may stay: asked again while its long poll waits.
+ * @throws RailheadError UNAUTHENTICATED (`unknown`, `revoked`)
+ */
+export async function requireStanding(
+  store: Queries,
+  { serial, ...identity }: PresentedIdentity,
+): Promise<void> {
   const known = await store
     .selectFrom('certificates')
     .selectAll()
     .where('serial', '=', serial)
     .executeTakeFirst();
-  if (known === undefined || known.revoked_at !== null || known.identity !== identityUri(identity))
-    throw unauthenticated('this certificate was revoked: join again with a new token', 'revoked');
-  return identity;
+  if (known === undefined || known.identity !== identityUri(identity))
+    throw unauthenticated('this certificate is not in the books of this centre: join again', 'unknown');
+  if (known.revoked_at !== null)
+    throw unauthenticated('this agent was revoked: join again with a new token', 'revoked');
+}
+
+function presented(socket: TLSSocket): { identity: AgentIdentity; serial: string } {
+  if (String(socket.authorizationError) === 'CERT_HAS_EXPIRED')
+    throw unauthenticated('this certificate has expired: renew it', 'expired');
+  const certificate = socket.authorized ? socket.getPeerCertificate() : undefined;
+  const identity = identityInNames(certificate?.subjectaltname ?? '');
+  if (certificate === undefined || identity === undefined)
+    throw unauthenticated('present the client certificate that the join gave', 'certificate');
+  return { identity, serial: certificate.serialNumber.toLowerCase().replace(/^0+/, '') };
 }
 
 /** @throws RailheadError FORBIDDEN when the agent is no site */

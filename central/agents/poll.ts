@@ -1,28 +1,31 @@
 import { type AgentPoll, type AgentPollAnswer, protocolVersion } from '#contract/agentWire.ts';
 import type { CentralContext } from '../context.ts';
+import { noteTrust, trustNews } from '../join/trustNews.ts';
 import { allSites, nodeTopic, siteTopic } from '../signals.ts';
 import { noteAgent } from '../siteCaches/inventory.ts';
 import { now } from '../store/store.ts';
-import type { AgentIdentity } from './identity.ts';
+import { type AgentIdentity, type PresentedIdentity, requireStanding } from './identity.ts';
 import { currentNodeSpec, noteObserved } from './nodeSpec.ts';
 import { cancelledOperations, markCancelTold, markTaken, waitingOperations } from './operations.ts';
 
 /**
  * Answers an agent's long poll: at once when its desired state changed, an operation waits for it or one is to be
- * abandoned; else with nothing new after `waitSeconds`, or as soon as `stop` aborts. Operations go to sites alone, which
- * relay those of a machine.
+ * abandoned, the centre's keys or the list of the revoked changed; else with nothing new after `waitSeconds`, or as soon as
+ * `stop` aborts. Operations go to sites alone, which relay those of a machine.
+ * @throws RailheadError UNAUTHENTICATED (`revoked`) as soon as the agent is revoked
  */
 export async function answerPoll(
   context: CentralContext,
-  agent: AgentIdentity,
+  agent: PresentedIdentity,
   poll: AgentPoll,
   stop: AbortSignal,
 ): Promise<AgentPollAnswer> {
   await noteContact(context, agent, poll);
+  await noteTrust(context.store, agent, poll.trustNumber);
   const patience = AbortSignal.any([stop, AbortSignal.timeout(poll.waitSeconds * 1000)]);
   const news = await context.signals.until(
-    agent.role === 'site' ? [siteTopic(agent.id), allSites] : [nodeTopic(agent.id), allSites],
-    () => findNews(context, agent, poll.observedGeneration),
+    [agent.role === 'site' ? siteTopic(agent.id) : nodeTopic(agent.id), allSites],
+    () => findNews(context, agent, poll),
     patience,
   );
   const answer = news ?? (await currentAnswer(context, agent, poll.observedGeneration)).answer;
@@ -42,12 +45,14 @@ async function noteContact(context: CentralContext, agent: AgentIdentity, poll: 
 
 async function findNews(
   context: CentralContext,
-  agent: AgentIdentity,
-  observed: number,
+  agent: PresentedIdentity,
+  poll: AgentPoll,
 ): Promise<AgentPollAnswer | undefined> {
-  const { answer, freshCancel } = await currentAnswer(context, agent, observed);
+  await requireStanding(context.store, agent);
+  const { answer, freshCancel } = await currentAnswer(context, agent, poll.observedGeneration);
+  const trust = await trustNews(context, poll);
   const isNews = answer.spec !== undefined || answer.operations.length > 0 || freshCancel;
-  return isNews ? answer : undefined;
+  return isNews || Object.keys(trust).length > 0 ? { ...answer, ...trust } : undefined;
 }
 
 async function currentAnswer(

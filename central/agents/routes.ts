@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AgentPoll } from '#contract/agentWire.ts';
-import { JoinRequest } from '#contract/join.ts';
+import { JoinRequest, RenewRequest } from '#contract/join.ts';
 import { SecretRequest } from '#contract/secrets.ts';
 import { validate } from '#contract/validate.ts';
 import { goneSignal } from '#doors/goneSignal.ts';
@@ -10,6 +10,7 @@ import type { CentralContext } from '../context.ts';
 import { answerJoin } from '../join/join.ts';
 import { wellKnown } from '../join/pins.ts';
 import { answerRejoin, RejoinRequest } from '../join/rejoin.ts';
+import { answerRenewal } from '../join/renew.ts';
 import { authenticateAgent, identityUri, siteOf } from './identity.ts';
 import { answerPoll } from './poll.ts';
 import { takeReport } from './report.ts';
@@ -24,7 +25,7 @@ export function agentsRoutes(context: CentralContext, agentRate: Rate, stop: Abo
   return [...joinRoutes(context), ...agentRoutes(context, agentRate, stop)];
 }
 
-/** What needs no certificate: a join shows a token instead. */
+/** What needs no certificate: a join shows a token instead, a renewal the proof of the agent's key. */
 function joinRoutes(context: CentralContext): Route[] {
   return [
     route({
@@ -39,6 +40,15 @@ function joinRoutes(context: CentralContext): Route[] {
       admit: anyone,
       answer: async ({ body }, _caller, reply) => {
         const jws = await answerJoin(context, validate(JoinRequest, body));
+        return reply.type('application/jose').send(jws);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/renew',
+      admit: anyone,
+      answer: async ({ body }, _caller, reply) => {
+        const jws = await answerRenewal(context, validate(RenewRequest, body).proof);
         return reply.type('application/jose').send(jws);
       },
     }),

@@ -3,7 +3,8 @@ import { createDoor, type Door } from '#doors/door.ts';
 import { addRoutes } from '#doors/routes.ts';
 import { modernTls } from '#doors/tls.ts';
 import type { CentralContext } from '../context.ts';
-import { issueServer } from '../join/authority.ts';
+import { issueServer, shownChain } from '../join/authority.ts';
+import { acceptedAuthorities } from '../join/trust.ts';
 import { agentsRoutes } from './routes.ts';
 
 /** Bytes of a body; reports may have more. A poll names every operation that its agent has taken. */
@@ -37,8 +38,8 @@ async function serverTls({ keys }: CentralContext, names: readonly string[]): Pr
   return {
     ...modernTls,
     key: issued.privateKey,
-    cert: `${issued.certificate.trim()}\n${keys.authority.certificate}`,
-    ca: keys.authority.certificate,
+    cert: shownChain(keys.authority, issued),
+    ca: acceptedAuthorities(keys),
     requestCert: true,
     // A joining agent has no certificate yet: each route says what it needs.
     rejectUnauthorized: false,

@@ -1,10 +1,15 @@
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { certificateAlgorithm, x509 } from '#base/x509.ts';
 
-/** The CA for the gateway and the agents: its certificate and its private key (PKCS#8), both PEM. */
+/** The CA for the gateway and the agents: its certificate and its private key (PKCS#8), all PEM. */
 export interface Authority {
   certificate: string;
   privateKey: string;
+  /**
+   * The certificate that the CA before gave to this one, or nothing: sent behind what this one issues, it lets those who know
+   * only the CA before believe it (a cross-certificate, RFC 5280 section 3.2).
+   */
+  chain: string;
 }
 
 export interface IssuedCertificate {
@@ -29,26 +34,65 @@ const backdateMs = 24 * 3_600_000;
 
 /** A new CA as one PEM text: certificate, then private key. */
 export async function newAuthority(): Promise<string> {
+  const { certificate, keys } = await selfSigned();
+  return `${certificate.toString('pem')}\n${await privateKeyPem(keys.privateKey)}`;
+}
+
+/** A new CA in the place of `former`: its certificate, the one that `former` gives it, and its private key. */
+export async function succeedingAuthority(former: Authority): Promise<string> {
+  const { certificate, keys } = await selfSigned();
+  const cross = await x509.X509CertificateGenerator.create({
+    subject: certificate.subject,
+    issuer: new x509.X509Certificate(former.certificate).subject,
+    serialNumber: newSerial(),
+    publicKey: keys.publicKey as never,
+    signingKey: (await signingKey(former)) as never,
+    signingAlgorithm: certificateAlgorithm,
+    ...validity(caValidMs),
+    extensions: await authorityExtensions(keys, 0),
+  });
+  const certificates = `${certificate.toString('pem')}\n${cross.toString('pem')}`;
+  return `${certificates}\n${await privateKeyPem(keys.privateKey)}`;
+}
+
+export function openAuthority(pem: string): Authority {
+  const [certificate = '', ...chain] = certificatesIn(pem);
+  const privateKey = createPrivateKey(pem).export({ type: 'pkcs8', format: 'pem' }) as string;
+  return { certificate, privateKey, chain: chain.join('') };
+}
+
+/** The certificates of a PEM text, each as PEM. */
+export function certificatesIn(pem: string): string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block).toString());
+}
+
+/** What a holder shows in TLS: its certificate, and what leads to the older CAs. */
+export function shownChain(authority: Authority, issued: IssuedCertificate): string {
+  return `${issued.certificate.trim()}\n${authority.chain}`;
+}
+
+/** Each CA has a name of its own: of two with one name, TLS libraries may try the wrong one and stop. */
+async function selfSigned() {
   const keys = await newKeyPair();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: 'CN=Railhead agents CA',
+    name: `CN=Railhead agents CA ${randomBytes(4).toString('hex')}`,
     serialNumber: newSerial(),
     keys,
     signingAlgorithm: certificateAlgorithm,
     ...validity(caValidMs),
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
+    extensions: await authorityExtensions(keys, 1),
   });
-  return `${certificate.toString('pem')}\n${await privateKeyPem(keys.privateKey)}`;
+  return { certificate, keys };
 }
 
-export function openAuthority(pem: string): Authority {
-  const certificate = new X509Certificate(pem).toString();
-  const privateKey = createPrivateKey(pem).export({ type: 'pkcs8', format: 'pem' }) as string;
-  return { certificate, privateKey };
+/** `pathLength` 1 leaves room for the certificate that it gives its successor. */
+async function authorityExtensions(keys: webcrypto.CryptoKeyPair, pathLength: number) {
+  return [
+    new x509.BasicConstraintsExtension(true, pathLength, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+    await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+  ];
 }
 
 /** A certificate for the holder of the key in `csr` (PEM), once the request's own signature holds. */

@@ -1,0 +1,134 @@
+import { createPublicKey } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { verifyDocument } from '#base/jws.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { Renewal } from '#contract/join.ts';
+import { validate } from '#contract/validate.ts';
+import { type AgentIdentity, identityUri } from '../agents/identity.ts';
+import type { CentralContext } from '../context.ts';
+import { recordEvent } from '../events.ts';
+import { now, type Queries } from '../store/store.ts';
+import type { Row } from '../store/tables.ts';
+import { bookCertificate, findAgent } from './agents.ts';
+import { type IssuedCertificate, issueFor } from './authority.ts';
+import { decideRenewal, type RenewalDecision } from './decideRenewal.ts';
+import { certifiedKey, unusableRequest } from './join.ts';
+import { certificateValidMs } from './lifetimes.ts';
+import { signedAdmission } from './response.ts';
+import { revokeAgent } from './revoke.ts';
+
+/**
+ * Gives an agent a new certificate on the proof of its key, whether the old one still holds or not. Its counter tells a copied disk:
+ * then the agent is revoked and there is an alarm.
+ * @throws RailheadError UNAUTHENTICATED (`unknown`, `proof`, `revoked`, `expired`, `copied`), INVALID_INPUT
+ */
+export async function answerRenewal(context: CentralContext, proof: string): Promise<string> {
+  const { agent, renewal } = await provenAgent(context.store, proof);
+  const identity = { role: agent.role, id: agent.agent_id };
+  const subject = { uri: agent.identity, validMs: certificateValidMs };
+  const issued = await issueFor(context.keys.authority, renewal.csr, subject);
+  if (issued === undefined || certifiedKey(issued.certificate) !== agent.public_key) throw unusableRequest();
+  const decision = await context.store
+    .transaction()
+    .execute((queries) => bookRenewal(queries, identity, renewal, issued, context.keys.number));
+  if (decision.kind === 'copied') throw await raiseCopy(context, identity, renewal.counter);
+  if (decision.kind === 'refuse')
+    throw new RailheadError(decision.code, decision.message, { reason: decision.reason });
+  context.log.info({ ...identity, counter: renewal.counter, decision: decision.kind }, 'certificate renewed');
+  const { counter, signedBy } = renewal;
+  return signedAdmission(context.keys, { identity, issued, counter, signedBy });
+}
+
+async function provenAgent(
+  store: Queries,
+  proof: string,
+): Promise<{ agent: Row<'agents'>; renewal: Renewal }> {
+  const claimed = validate(Renewal, unverified(proof));
+  const agent = await findAgent(store, { role: claimed.role, id: claimed.nodeId });
+  if (agent === undefined) throw refused('unknown', 'no such agent has joined here: join with a token');
+  try {
+    await verifyDocument('railhead-renewal', proof, createPublicKey(agent.public_key));
+  } catch (error) {
+    throw refused(
+      'proof',
+      "the renewal is not signed by the agent's key: join again with a new token",
+      error,
+    );
+  }
+  return { agent, renewal: claimed };
+}
+
+/** Who it says that it is from; nothing is believed before its signature by that agent's key holds. */
+function unverified(proof: string): unknown {
+  try {
+    return decodeJwt(proof);
+  } catch (error) {
+    throw new RailheadError('INVALID_INPUT', 'proof must be a compact JWS', { path: 'proof' }, error);
+  }
+}
+
+async function bookRenewal(
+  queries: Queries,
+  identity: AgentIdentity,
+  renewal: Renewal,
+  issued: IssuedCertificate,
+  trustNumber: number,
+): Promise<RenewalDecision> {
+  const agent = await findAgent(queries, identity);
+  if (agent === undefined) throw refused('unknown', 'no such agent has joined here: join with a token');
+  const expiresAt = await newestExpiry(queries, agent.identity);
+  const decision = decideRenewal(agent, renewal, { expiresAt, now: Date.now() });
+  if (decision.kind !== 'renew' && decision.kind !== 'repeat') return decision;
+  const { counter, nonce, sealingKey } = renewal;
+  const { numUpdatedRows } = await queries
+    .updateTable('agents')
+    .set({
+      counter,
+      renewal: nonce,
+      renewed_at: now(),
+      sealing_key: JSON.stringify(sealingKey),
+      trust_number: trustNumber,
+    })
+    .where('identity', '=', agent.identity)
+    .where('counter', '=', agent.counter)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return bookRenewal(queries, identity, renewal, issued, trustNumber);
+  await bookCertificate(queries, identity, issued);
+  return decision;
+}
+
+async function newestExpiry(queries: Queries, identity: string): Promise<number> {
+  const newest = await queries
+    .selectFrom('certificates')
+    .select('expires_at')
+    .where('identity', '=', identity)
+    .orderBy('expires_at', 'desc')
+    .executeTakeFirst();
+  return Date.parse(newest?.expires_at ?? '');
+}
+
+/** Two disks hold one key, and which of them is the thief's cannot be told from here: neither is let in again. */
+async function raiseCopy(
+  context: CentralContext,
+  identity: AgentIdentity,
+  counter: number,
+): Promise<RailheadError> {
+  const { store, log } = context;
+  const why = `renewal ${counter} was asked for twice: its disk was copied, or restored from a backup`;
+  await revokeAgent(store, identity, { why, by: 'centre' });
+  const uri = identityUri(identity);
+  await store.updateTable('agents').set({ alarm: why }).where('identity', '=', uri).execute();
+  await recordEvent(store, {
+    type: 'agent.alarm',
+    text: `${identity.role} ${identity.id}: ${why}`,
+    cause: 'centre',
+    ...(identity.role === 'node' && { nodeId: identity.id }),
+    data: { identity: uri, counter },
+  });
+  log.error({ ...identity, counter }, `${why}; it is revoked`);
+  return refused('copied', `${why}; it is revoked: find the copy, then join again with a new token`);
+}
+
+function refused(reason: string, message: string, cause?: unknown): RailheadError {
+  return new RailheadError('UNAUTHENTICATED', message, { reason }, cause);
+}

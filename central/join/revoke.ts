@@ -1,0 +1,139 @@
+import { RailheadError } from '#contract/errors.ts';
+import { type AgentIdentity, identityUri } from '../agents/identity.ts';
+import { recordEvent } from '../events.ts';
+import { now, parseJson, type Queries, type Store } from '../store/store.ts';
+import type { NewRow } from '../store/tables.ts';
+import { findAgent } from './agents.ts';
+import { renewalGraceMs } from './lifetimes.ts';
+
+/** Why, and on whose word: `token tok_…`, `host`, `centre`. */
+export interface RevocationReason {
+  why: string;
+  by: string;
+}
+
+/**
+ * Revokes an agent: its certificates no longer open anything, and it cannot renew them. A new join token lets that identity in again,
+ * by another key. For a node, the key of the ramdisk that it runs is revoked too.
+ * @throws RailheadError NOT_FOUND when no such agent has joined, INVALID_STATE when it is revoked already
+ */
+export async function revokeAgent(store: Store, identity: AgentIdentity, reason: RevocationReason) {
+  const uri = identityUri(identity);
+  return store.transaction().execute(async (queries) => {
+    const agent = await findAgent(queries, identity);
+    if (agent === undefined) throw neverJoined(identity);
+    if (agent.revoked_at !== null) throw revokedAlready(uri, agent.revoked_at);
+    const revoked = { revoked_at: now(), revoked_why: reason.why };
+    await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
+    const certificates = await revokeCertificates(queries, uri, reason);
+    const keys = identity.role === 'node' ? await revokeMachineKey(queries, identity.id, reason) : 0;
+    await recordEvent(queries, {
+      type: 'agent.revoked',
+      text: `${identity.role} ${identity.id} was revoked: ${reason.why}`,
+      cause: reason.by,
+      ...(identity.role === 'node' && { nodeId: identity.id }),
+      data: { identity: uri, why: reason.why },
+    });
+    return { identity: uri, certificates, machineKeys: keys };
+  });
+}
+
+/** The agent that a certificate belongs to; its serial as the books have it. @throws RailheadError NOT_FOUND */
+export async function identityOfSerial(store: Queries, serial: string): Promise<string> {
+  const row = await store
+    .selectFrom('certificates')
+    .select('identity')
+    .where('serial', '=', serial)
+    .executeTakeFirst();
+  if (row !== undefined) return row.identity;
+  throw new RailheadError('NOT_FOUND', `there is no certificate ${serial}`, { path: 'serial' });
+}
+
+/** Whoever held an identity by another key before has lost it to a new join. */
+export async function replaceCertificates(
+  queries: Queries,
+  identity: AgentIdentity,
+  publicKey: string,
+): Promise<void> {
+  const former = await findAgent(queries, identity);
+  if (former === undefined || former.public_key === publicKey) return;
+  await revokeCertificates(queries, identityUri(identity), { why: 'replaced by a new join', by: 'centre' });
+}
+
+async function revokeCertificates(queries: Queries, uri: string, reason: RevocationReason): Promise<number> {
+  const revoked = await queries
+    .updateTable('certificates')
+    .set({ revoked_at: now() })
+    .where('identity', '=', uri)
+    .where('revoked_at', 'is', null)
+    .returning(['serial', 'expires_at'])
+    .execute();
+  for (const { serial, expires_at } of revoked)
+    await addToList(queries, {
+      kind: 'certificate',
+      subject: serial,
+      identity: uri,
+      expires_at: new Date(Date.parse(expires_at) + renewalGraceMs).toISOString(),
+      ...reasonRow(reason),
+    });
+  return revoked.length;
+}
+
+/** What the node's newest ramdisk signs with. Its keys live as long as the boot, far shorter than this entry of the list. */
+async function revokeMachineKey(queries: Queries, nodeId: string, reason: RevocationReason): Promise<number> {
+  const newest = await queries
+    .selectFrom('node_joins')
+    .select('signing_key')
+    .where('node_id', '=', nodeId)
+    .where('role', '=', 'ramdisk')
+    .orderBy('at', 'desc')
+    .orderBy('join_id', 'desc')
+    .executeTakeFirst();
+  const key = parseJson<{ x: string }>(newest?.signing_key ?? null);
+  if (key === undefined) return 0;
+  await addToList(queries, {
+    kind: 'machine-key',
+    subject: key.x,
+    identity: `urn:railhead:node:${nodeId}`,
+    expires_at: new Date(Date.now() + renewalGraceMs).toISOString(),
+    ...reasonRow(reason),
+  });
+  return 1;
+}
+
+/** Numbers grow with time, so that a list made after a restored backup still replaces those from before. */
+export async function addToList(
+  queries: Queries,
+  entry: Omit<NewRow<'revocations'>, 'number'>,
+): Promise<void> {
+  const { last } = await queries
+    .selectFrom('revocations')
+    .select(({ fn }) => fn.max('number').as('last'))
+    .executeTakeFirstOrThrow();
+  const number = Math.max(Number(last ?? 0) + 1, Date.now());
+  await queries
+    .insertInto('revocations')
+    .values({ number, ...entry })
+    .execute();
+}
+
+function reasonRow({ why, by }: RevocationReason) {
+  return { why, revoked_by: by, at: now() };
+}
+
+function neverJoined({ role, id }: AgentIdentity): RailheadError {
+  return new RailheadError(
+    'NOT_FOUND',
+    `no ${role} ${id} has joined: railhead central agents lists those that have`,
+    {
+      path: 'agent',
+      role,
+      id,
+    },
+  );
+}
+
+function revokedAlready(identity: string, revokedAt: string): RailheadError {
+  const message = `${identity} was revoked at ${revokedAt} already`;
+  return new RailheadError('INVALID_STATE', message, { reason: 'revoked', identity, revokedAt });
+}
