@@ -15,6 +15,31 @@ export function openSealer(key: Buffer): Sealer {
   return { seal: (text) => seal(key, text), open: (sealed) => unseal(key, sealed) };
 }
 
+/** Seals by the newest of several keys, the first, and opens what any of them sealed. `keys` is asked each time: a rotation changes them. */
+export function openRingSealer(keys: () => readonly Buffer[]): Sealer {
+  return {
+    seal: (text) => seal(newest(keys()), text),
+    open: (sealed) => unsealByOne(keys(), sealed),
+  };
+}
+
+function newest(keys: readonly Buffer[]): Buffer {
+  const [first] = keys;
+  if (first === undefined) throw new Error('there is no key to seal by');
+  return first;
+}
+
+function unsealByOne(keys: readonly Buffer[], sealed: Buffer): string {
+  let failure: unknown = new Error('there is no key to open it by');
+  for (const key of keys)
+    try {
+      return unseal(key, sealed);
+    } catch (error) {
+      failure = error;
+    }
+  throw failure;
+}
+
 function seal(key: Buffer, text: string): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);

@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises';
+import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Log, silentLog } from '#base/log.ts';
-import { openSealer } from '#base/sealing.ts';
+import { openRingSealer } from '#base/sealing.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { checkConfigUnits } from '#contract/hostConfig/configUnits.ts';
 import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { Door } from '#doors/door.ts';
-import { openAgentsServer } from './agents/server.ts';
+import { openAgentsServer, renewServerTls } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, EngineTimes } from './context.ts';
@@ -16,6 +17,7 @@ import { watchHostChanges } from './hostChanges.ts';
 import type { ImageSettings } from './images/verifier.ts';
 import { issueServer, shownChain } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
+import { watchKeys } from './join/watchKeys.ts';
 import { type CentralRates, defaultRates } from './rates.ts';
 import { openSignals } from './signals.ts';
 import { startSiteCaches } from './siteCaches/start.ts';
@@ -95,6 +97,8 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   if (executable !== undefined) offerExecutable(context, executable, apiUrl);
   started.push(await startSiteCaches(context));
   void watchHostChanges(context, stopping.signal);
+  const onKeys = () => renewTls(context, options, agents, api);
+  void watchKeys(options.directory, context, onKeys, stopping.signal);
   await engine.resume();
   return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(started) };
 }
@@ -118,7 +122,7 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
   return {
     store: await openStore(directory),
     keys,
-    sealer: openSealer(keys.atRest),
+    sealer: openRingSealer(() => [keys.atRest, ...keys.older.atRest]),
     signals: openSignals(),
     log,
     advertise: options.advertise ?? '',
@@ -135,6 +139,17 @@ async function apiTls({ keys }: CentralContext, { api, names }: CentralOptions) 
   const validMs = 365 * 24 * 3_600_000;
   const issued = await issueServer(keys.authority, { uri: 'urn:railhead:api', names, validMs });
   return { key: issued.privateKey, cert: shownChain(keys.authority, issued) };
+}
+
+async function renewTls(
+  context: CentralContext,
+  options: CentralOptions,
+  agents: Door,
+  api: Door,
+): Promise<void> {
+  await renewServerTls(context, agents, options.names);
+  const tls = await apiTls(context, options);
+  if (tls !== undefined) (api.server as unknown as HttpsServer).setSecureContext(tls);
 }
 
 async function listen(door: Door, { host, port }: { host: string; port: number }): Promise<AddressInfo> {

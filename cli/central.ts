@@ -5,6 +5,7 @@ import { closeAll, stopSignal } from '#base/shutdown.ts';
 import { makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
+import { agentsCommand, revokeCommand } from './central/agents.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
 import {
   collect,
@@ -33,7 +34,9 @@ export function centralCommand(): Command {
     .addCommand(joinTokenCommand())
     .addCommand(sitesCommand())
     .addCommand(signersCommand())
-    .addCommand(withdrawCommand());
+    .addCommand(withdrawCommand())
+    .addCommand(agentsCommand())
+    .addCommand(revokeCommand());
 }
 
 interface RunFlags {

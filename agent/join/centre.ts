@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
-import { type JoinRequest, WellKnown } from '#contract/join.ts';
+import { type JoinRequest, type RenewRequest, WellKnown } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import { checkCentre } from './centreIdentity.ts';
 
@@ -18,23 +18,51 @@ export async function fetchWellKnown(server: string): Promise<WellKnown> {
 }
 
 /**
+ * What the centre's clock says, in milliseconds since the epoch, to within a second: from a server whose certificate is the centre's.
+ * @throws RailheadError UNAVAILABLE, FORBIDDEN
+ */
+export async function fetchTime(server: string, ca: string): Promise<number> {
+  return asCentre(ca, async (dispatcher) => {
+    const answer = await sent(server, () => request(`${server}/.well-known/bcd.json`, { dispatcher }));
+    await answer.body.dump();
+    return Date.parse(String(answer.headers.date));
+  });
+}
+
+/**
  * Sends the join message to a server whose certificate the pinned CA issued, and returns the signed answer.
  * @throws RailheadError as the centre answered; UNAVAILABLE when it cannot be reached; FORBIDDEN when it is another
  */
-export async function postJoin(server: string, ca: string, message: JoinRequest): Promise<string> {
-  const dispatcher = new Agent({
-    ...timeouts,
-    connect: { ...timeouts.connect, ca, checkServerIdentity: checkCentre },
-  });
-  try {
-    return await exchange(server, () =>
-      request(`${server}/v1/join`, {
+export function postJoin(server: string, ca: string, message: JoinRequest): Promise<string> {
+  return post(`${server}/v1/join`, server, ca, message);
+}
+
+/** The same for a renewal. */
+export function postRenewal(server: string, ca: string, message: RenewRequest): Promise<string> {
+  return post(`${server}/v1/renew`, server, ca, message);
+}
+
+function post(url: string, server: string, ca: string, message: object): Promise<string> {
+  return asCentre(ca, (dispatcher) =>
+    exchange(server, () =>
+      request(url, {
         dispatcher,
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(message),
       }),
-    );
+    ),
+  );
+}
+
+async function asCentre<Result>(
+  ca: string,
+  talk: (dispatcher: Agent) => Promise<Result>,
+): Promise<Result> {
+  const connect = { ...timeouts.connect, ca, checkServerIdentity: checkCentre };
+  const dispatcher = new Agent({ ...timeouts, connect });
+  try {
+    return await talk(dispatcher);
   } finally {
     await dispatcher.close();
   }
@@ -44,14 +72,18 @@ type Answer = Awaited<ReturnType<typeof request>>;
 
 /** The body of an answer with status 200. */
 async function exchange(server: string, send: () => Promise<Answer>): Promise<string> {
-  const answer = await send().catch((error: unknown) => {
-    throw unreachable(server, error);
-  });
+  const answer = await sent(server, send);
   const text = await answer.body.text().catch((error: unknown) => {
     throw unreachable(server, error);
   });
   if (answer.statusCode !== 200) throw refusal(answer.statusCode, text);
   return text;
+}
+
+function sent(server: string, send: () => Promise<Answer>): Promise<Answer> {
+  return send().catch((error: unknown) => {
+    throw unreachable(server, error);
+  });
 }
 
 function refusal(status: number, text: string): RailheadError {

@@ -7,7 +7,7 @@ import { RailheadError } from '#contract/errors.ts';
 import { OkpJwk } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 
-/** Who this agent is, as its join left it: everything that it needs to reach the centre and to believe it. */
+/** Who this agent is, as its join and its renewals left it: everything that it needs to reach the centre and to believe it. */
 export const Identity = Type.Object(
   {
     role: Type.Enum(['site', 'node']),
@@ -18,12 +18,23 @@ export const Identity = Type.Object(
     privateKey: Type.String(),
     /** X25519, PKCS#8, PEM: opens what is sealed to this agent. Made here; it never leaves. */
     sealingPrivateKey: Type.String(),
-    /** PEM: the agent's certificate, then the CA's. */
+    /** PEM: the agent's certificate, then what links its CA to older ones. */
     certificate: Type.String(),
-    ca: Type.String(),
-    /** The centre's key that signs boot entries, operations and join answers. */
-    signingKey: OkpJwk,
     expiresAt: Type.String(),
+    /** The renewals so far. */
+    counter: Type.Integer({ minimum: 0 }),
+    /** A renewal that has no answer yet: asked again, it is the same one, so that a crash does not look like a copied disk. */
+    renewal: Type.Optional(Type.Object({ counter: Type.Integer(), nonce: Type.String() })),
+    /** PEM: every CA of the centre that is accepted, newest first. */
+    ca: Type.String(),
+    /** The centre's keys that sign boot entries, operations and join answers, newest first. */
+    signingKeys: Type.Array(OkpJwk, { minItems: 1 }),
+    /** The number of the list (contract/trust.ts) that `ca` and `signingKeys` are from. */
+    trustNumber: Type.Integer({ minimum: 1 }),
+    /** That list as the centre signed it, for ramdisks whose image is older; absent before the first rotation. */
+    trust: Type.Optional(Type.Array(Type.String())),
+    /** Set once the centre has refused this agent for good. Only a new join ends it. */
+    revoked: Type.Optional(Type.Object({ at: Type.String(), message: Type.String() })),
   },
   { additionalProperties: false },
 );

@@ -1,20 +1,21 @@
-import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CompactEncrypt } from 'jose';
 import { syncDirectory } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
-import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
+import { publicKeyFromJwk } from '#base/jws.ts';
 import { version } from '#base/version.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { hasCode, RailheadError } from '#contract/errors.ts';
 import { idPattern } from '#contract/ids.ts';
-import { JoinResponse, OkpJwk, type Pins, type WellKnown } from '#contract/join.ts';
+import { OkpJwk, type Pins } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
-import { fetchWellKnown, postJoin } from './centre.ts';
+import { openAdmission, otherIdentity } from './admission.ts';
+import { fetchTime, fetchWellKnown, postJoin } from './centre.ts';
 import { findIdentity, type Identity, writeIdentity } from './identity.ts';
 import { certificateRequest, forgetPendingKeys, pendingKeys, sealingJwk } from './ownKeys.ts';
-import { checkPins } from './pins.ts';
+import { type PinnedKeys, pinnedKeys } from './pins.ts';
 
 export interface JoinOptions extends Pins {
   /** Base URL of the centre. */
@@ -24,34 +25,71 @@ export interface JoinOptions extends Pins {
   stateDirectory: string;
 }
 
+/** How far this machine's clock may be off, in milliseconds: certificates, boot entries and operations are judged by it. */
+const clockToleranceMs = 5 * 60_000;
+
 /**
- * Joins the centre once and keeps the identity that it gave: three pins, a token sealed to a pinned key, a key of its own,
- * and an answer signed by a pinned key. The token file is removed at the end. Joined already as `nodeId`: does nothing.
- * @throws RailheadError FORBIDDEN (`details.reason`: `pin`, `other-identity`, `clock`, `certificate`), UNAVAILABLE, INVALID_STATE, or what the centre answered
+ * Joins the centre once and keeps the identity that it gave: three pins, a clock that is right, a token sealed to a pinned key, keys of
+ * its own, and an answer signed by a pinned key. The token file is removed at the end. Joined already as `nodeId`: does nothing, unless the
+ * centre has revoked that identity since and there is a new token. What is refused leaves nothing on disk.
+ * @throws RailheadError FORBIDDEN (`details.reason`: `pin`, `other-identity`, `clock`, `certificate`, `signature`), UNAVAILABLE, INVALID_STATE,
+ *   or what the centre answered (UNAUTHENTICATED: `unknown`, `expired`, `used`, `revoked`, `other-identity`)
  */
 export async function join(options: JoinOptions): Promise<Identity> {
-  const server = options.server.replace(/\/+$/, '');
   const present = await findIdentity(options.stateDirectory);
-  if (present !== undefined) return settle(options, sameIdentity(present, options.nodeId));
+  if (present !== undefined && present.nodeId !== options.nodeId)
+    throw otherIdentity(options.nodeId, present.nodeId);
+  if (present !== undefined && present.revoked === undefined) return settle(options, present);
   const token = await readToken(options.tokenFile);
-  const document = await trustedDocument(server, options);
-  const keys = await pendingKeys(options.stateDirectory);
-  const answer = await postJoin(server, document.servingCa, {
-    protocol: protocolVersion,
-    role: roleOf(options.nodeId),
-    nodeId: options.nodeId,
-    token: await seal(token, publicKeyFromJwk(document.joinEncryptionKey)),
-    csr: await certificateRequest(keys.privateKey, options.nodeId),
-    sealingKey: sealingJwk(keys),
-    version,
-  });
-  const response = await openAnswer(answer, document.joinSigningKey);
-  checkResponse(response, options.nodeId, keys.privateKey);
-  const { role, nodeId, certificate, ca, expiresAt } = response;
-  const signingKey = document.joinSigningKey;
-  const identity = { role, nodeId, server, ...keys, certificate, ca, signingKey, expiresAt };
+  const server = options.server.replace(/\/+$/, '');
+  const centre = await trustedKeys(server, options);
+  await checkClock(server, centre.servingCa);
+  const identity = await admitted(server, centre, token, options);
   await writeIdentity(options.stateDirectory, identity);
   return settle(options, identity);
+}
+
+/** Asks to be let in. Keys whose token the centre refused are of no use: they go; those of an answer that was lost stay. */
+async function admitted(
+  server: string,
+  centre: PinnedKeys,
+  token: string,
+  options: JoinOptions,
+): Promise<Identity> {
+  const { nodeId, stateDirectory } = options;
+  const keys = await pendingKeys(stateDirectory);
+  const role = roleOf(nodeId);
+  const message = {
+    protocol: protocolVersion,
+    role,
+    nodeId,
+    token: await seal(token, publicKeyFromJwk(centre.joinEncryptionKey)),
+    csr: await certificateRequest(keys.privateKey, nodeId),
+    sealingKey: sealingJwk(keys),
+    version,
+    signedBy: options.joinSigningPin,
+  };
+  const answer = await postJoin(server, centre.servingCa, message).catch(async (error: unknown) => {
+    if (isRefusal(error)) await forgetPendingKeys(stateDirectory);
+    throw error;
+  });
+  const signingKeys = [publicKeyFromJwk(centre.joinSigningKey)];
+  const { privateKey } = keys;
+  return { role, nodeId, server, ...keys, ...(await openAdmission(answer, signingKeys, { nodeId, privateKey })) };
+}
+
+function isRefusal(error: unknown): boolean {
+  return (['UNAUTHENTICATED', 'INVALID_INPUT', 'FORBIDDEN'] as const).some((code) => hasCode(error, code));
+}
+
+/** @throws RailheadError FORBIDDEN (`clock`) when this machine's time is not the centre's */
+async function checkClock(server: string, ca: string): Promise<void> {
+  const there = await fetchTime(server, ca);
+  const offMs = Date.now() - there;
+  if (Math.abs(offMs) <= clockToleranceMs) return;
+  const [here, centre] = [Date.now(), there].map((time) => new Date(time).toISOString());
+  const message = `this machine's time is ${here}, the centre's ${centre}: set the clock`;
+  throw new RailheadError('FORBIDDEN', message, { reason: 'clock', offSeconds: Math.round(offMs / 1000) });
 }
 
 /** A site's id says that it is one; every other identity is a node's. */
@@ -72,12 +110,12 @@ async function readToken(file: string): Promise<string> {
   }
 }
 
-async function trustedDocument(server: string, options: JoinOptions): Promise<WellKnown> {
+async function trustedKeys(server: string, options: JoinOptions): Promise<PinnedKeys> {
   const document = await fetchWellKnown(server);
   const installed = await installedEncryptionKey(options.tokenFile);
-  const believed = installed === undefined ? document : { ...document, joinEncryptionKey: installed };
-  checkPins(believed, options);
-  return believed;
+  if (installed === undefined) return pinnedKeys(document, options);
+  const older = document.older && { ...document.older, joinEncryptionKeys: [] };
+  return pinnedKeys({ ...document, joinEncryptionKey: installed, ...(older && { older }) }, options);
 }
 
 /** `join-encryption.jwk` beside the token, which a deploy installs, wins over the centre's document; the pin holds for both. */
@@ -95,49 +133,6 @@ function seal(token: string, key: KeyObject): Promise<string> {
   return new CompactEncrypt(new TextEncoder().encode(token))
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM' })
     .encrypt(key);
-}
-
-async function openAnswer(jws: string, signingKey: OkpJwk): Promise<JoinResponse> {
-  const document = await verifyDocument('railhead-join-response', jws, publicKeyFromJwk(signingKey)).catch(
-    (error) => {
-      throw new RailheadError(
-        'FORBIDDEN',
-        "the join answer is not signed by the pinned key: another server answered in the centre's place",
-        { reason: 'signature' },
-        error,
-      );
-    },
-  );
-  return validate(JoinResponse, document, 'FORBIDDEN');
-}
-
-function checkResponse(response: JoinResponse, nodeId: string, privateKey: string): void {
-  if (response.nodeId !== nodeId) throw otherIdentity(nodeId, response.nodeId);
-  const certificate = new X509Certificate(response.certificate);
-  if (!certificate.publicKey.equals(createPublicKey(privateKey)))
-    throw new RailheadError('FORBIDDEN', 'the certificate in the join answer is for another key', {
-      reason: 'other-key',
-    });
-  const now = Date.now();
-  if (now < certificate.validFromDate.getTime() || now > certificate.validToDate.getTime())
-    throw new RailheadError(
-      'FORBIDDEN',
-      `the new certificate is valid from ${certificate.validFromDate.toISOString()}, this machine's time is ${new Date(now).toISOString()}: set the clock`,
-      { reason: 'clock' },
-    );
-}
-
-function sameIdentity(identity: Identity, nodeId: string): Identity {
-  if (identity.nodeId === nodeId) return identity;
-  throw otherIdentity(nodeId, identity.nodeId);
-}
-
-function otherIdentity(asked: string, found: string): RailheadError {
-  return new RailheadError(
-    'FORBIDDEN',
-    `this is ${found}, not ${asked}: an identity is not changed by joining again`,
-    { reason: 'other-identity', expected: asked, found },
-  );
 }
 
 /** What only matters until the identity is on disk goes away. */

@@ -11,35 +11,58 @@ export function certificatePin(pem: string): string {
   return spkiPin(createPublicKey(new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'pem' })));
 }
 
-/**
- * Holds a well-known document against the pins that came by another way. Whoever forged the document could not forge those.
- * @throws RailheadError FORBIDDEN naming the first pin that differs
- */
-export function checkPins(document: WellKnown, pins: Pins): void {
-  const found: Pins = {
-    servingCaPin: pinOf('servingCaPin', () => certificatePin(document.servingCa)),
-    joinSigningPin: pinOf('joinSigningPin', () => jwkPin(document.joinSigningKey)),
-    joinEncryptionPin: pinOf('joinEncryptionPin', () => jwkPin(document.joinEncryptionKey)),
-  };
-  for (const name of Object.keys(found) as (keyof Pins)[]) {
-    if (found[name] === pins[name]) continue;
-    throw new RailheadError(
-      'FORBIDDEN',
-      `${name} does not match: this is not the centre that the pins belong to; compare with 'railhead central pins'`,
-      { path: name, reason: 'pin', expected: pins[name], found: found[name] },
-    );
-  }
+/** The centre's keys that the pins stand for. */
+export interface PinnedKeys {
+  /** PEM. */
+  servingCa: string;
+  joinSigningKey: OkpJwk;
+  joinEncryptionKey: OkpJwk;
 }
 
-function pinOf(name: keyof Pins, compute: () => string): string {
+/**
+ * The keys of a well-known document that have these pins, which came by another way: whoever forged the document could not forge those.
+ * A pin of a key that was replaced holds as long as the centre still accepts that key.
+ * @throws RailheadError FORBIDDEN (`pin`) naming the first pin that no key of the document has
+ */
+export function pinnedKeys(document: WellKnown, pins: Pins): PinnedKeys {
+  const { older } = document;
+  return {
+    servingCa: pinned('servingCaPin', [document.servingCa, ...(older?.servingCas ?? [])], certificatePin, pins),
+    joinSigningKey: pinned(
+      'joinSigningPin',
+      [document.joinSigningKey, ...(older?.joinSigningKeys ?? [])],
+      jwkPin,
+      pins,
+    ),
+    joinEncryptionKey: pinned(
+      'joinEncryptionPin',
+      [document.joinEncryptionKey, ...(older?.joinEncryptionKeys ?? [])],
+      jwkPin,
+      pins,
+    ),
+  };
+}
+
+function pinned<Key>(
+  name: keyof Pins,
+  keys: readonly Key[],
+  pinOf: (key: Key) => string,
+  pins: Pins,
+): Key {
+  const found = keys.map((key) => ({ key, pin: pinOrNothing(key, pinOf) }));
+  const match = found.find(({ pin }) => pin === pins[name]);
+  if (match !== undefined) return match.key;
+  throw new RailheadError(
+    'FORBIDDEN',
+    `${name} does not match: this is not the centre that the pins belong to; compare with 'railhead central pins'`,
+    { path: name, reason: 'pin', expected: pins[name], found: found[0]?.pin ?? 'no usable key' },
+  );
+}
+
+function pinOrNothing<Key>(key: Key, pinOf: (key: Key) => string): string | undefined {
   try {
-    return compute();
-  } catch (error) {
-    throw new RailheadError(
-      'FORBIDDEN',
-      `the centre's document holds no usable key for ${name}`,
-      { path: name, reason: 'pin' },
-      error,
-    );
+    return pinOf(key);
+  } catch {
+    return undefined;
   }
 }

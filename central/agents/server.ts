@@ -11,7 +11,7 @@ import { agentsRoutes } from './routes.ts';
 const bodyLimit = 1024 * 1024;
 /** Sites and nodes may stand behind one address; those that have joined do not count for it. */
 const connections = { perClient: 1024, total: 20_000 };
-const certificateValidMs = 90 * 24 * 3_600_000;
+const serverValidMs = 90 * 24 * 3_600_000;
 /** The server's certificate is made anew at every start and well before it ends. */
 const certificateRenewalMs = 24 * 3_600_000;
 
@@ -27,14 +27,14 @@ export async function openAgentsServer(
   const { log, rates } = context;
   const tls = await serverTls(context, names);
   const door = createDoor({ log, tls, bodyLimit, rate: rates.agentsAddress, connections });
-  renewCertificate(context, door, names, stop);
+  renewDaily(context, door, names, stop);
   addRoutes(door, agentsRoutes(context, rates.agent, stop));
   return door;
 }
 
 async function serverTls({ keys }: CentralContext, names: readonly string[]): Promise<ServerOptions> {
   const uri = 'urn:railhead:central';
-  const issued = await issueServer(keys.authority, { uri, names, validMs: certificateValidMs });
+  const issued = await issueServer(keys.authority, { uri, names, validMs: serverValidMs });
   return {
     ...modernTls,
     key: issued.privateKey,
@@ -46,18 +46,20 @@ async function serverTls({ keys }: CentralContext, names: readonly string[]): Pr
   };
 }
 
-function renewCertificate(
+/** A new certificate for the running server, by the newest CA; connections that there are stay. */
+export async function renewServerTls(
   context: CentralContext,
   door: Door,
   names: readonly string[],
-  stop: AbortSignal,
-): void {
-  const renew = async () => {
-    const https = door.server as unknown as Server;
-    https.setSecureContext(await serverTls(context, names));
-  };
+): Promise<void> {
+  (door.server as unknown as Server).setSecureContext(await serverTls(context, names));
+}
+
+function renewDaily(context: CentralContext, door: Door, names: readonly string[], stop: AbortSignal): void {
   const timer = setInterval(() => {
-    renew().catch((error) => context.log.error({ err: error }, 'the server certificate was not renewed'));
+    renewServerTls(context, door, names).catch((error) =>
+      context.log.error({ err: error }, 'the server certificate was not renewed'),
+    );
   }, certificateRenewalMs).unref();
   stop.addEventListener('abort', () => clearInterval(timer));
 }

@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { SealingJwk } from '#contract/join.ts';
 import { type AgentIdentity, identityUri } from '../agents/identity.ts';
+import { present } from '../nodes.ts';
 import { now, parseJson, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import type { IssuedCertificate } from './authority.ts';
@@ -77,4 +78,35 @@ export async function agentSealingKey(store: Queries, identity: AgentIdentity): 
       id,
     },
   );
+}
+
+/** Every agent that has joined, as people are shown it. */
+export async function listAgents(store: Queries) {
+  const agents = await store.selectFrom('agents').selectAll().orderBy('identity').execute();
+  const ends = await store
+    .selectFrom('certificates')
+    .select(({ fn }) => ['identity', fn.max('expires_at').as('expires_at')])
+    .where('revoked_at', 'is', null)
+    .groupBy('identity')
+    .execute();
+  const endOf = new Map(ends.map(({ identity, expires_at }) => [identity, expires_at]));
+  return agents.map((agent) => presentAgent(agent, endOf.get(agent.identity)));
+}
+
+/** What is known of an agent's identity, for lists of sites and nodes. */
+export function presentAgent(agent: Row<'agents'>, certificateExpiresAt: string | undefined) {
+  const { role, agent_id: id, counter: renewals, joined_at: joinedAt } = agent;
+  return {
+    role,
+    id,
+    joinedAt,
+    renewals,
+    ...present({
+      renewedAt: agent.renewed_at,
+      certificateExpiresAt,
+      revokedAt: agent.revoked_at,
+      revokedWhy: agent.revoked_why,
+      alarm: agent.alarm,
+    }),
+  };
 }

@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import { type AgentIdentity, identityUri } from '../agents/identity.ts';
 import { recordEvent } from '../events.ts';
+import { noteHostChange } from '../hostChanges.ts';
 import { now, parseJson, type Queries, type Store } from '../store/store.ts';
 import type { NewRow } from '../store/tables.ts';
 import { findAgent } from './agents.ts';
@@ -21,7 +22,7 @@ export async function revokeAgent(store: Store, identity: AgentIdentity, reason:
   const uri = identityUri(identity);
   return store.transaction().execute(async (queries) => {
     const agent = await findAgent(queries, identity);
-    if (agent === undefined) throw neverJoined(identity);
+    if (agent === undefined) throw neverJoined(uri);
     if (agent.revoked_at !== null) throw revokedAlready(uri, agent.revoked_at);
     const revoked = { revoked_at: now(), revoked_why: reason.why };
     await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
@@ -34,19 +35,35 @@ export async function revokeAgent(store: Store, identity: AgentIdentity, reason:
       ...(identity.role === 'node' && { nodeId: identity.id }),
       data: { identity: uri, why: reason.why },
     });
+    await noteHostChange(queries);
     return { identity: uri, certificates, machineKeys: keys };
   });
 }
 
-/** The agent that a certificate belongs to; its serial as the books have it. @throws RailheadError NOT_FOUND */
-export async function identityOfSerial(store: Queries, serial: string): Promise<string> {
-  const row = await store
+/**
+ * Revokes the agent that `name` names: a site id, a node id, or the serial of one of its certificates.
+ * @throws RailheadError NOT_FOUND, INVALID_STATE
+ */
+export async function revokeNamed(store: Store, name: string, reason: RevocationReason) {
+  return revokeAgent(store, await namedIdentity(store, name), reason);
+}
+
+async function namedIdentity(store: Queries, name: string): Promise<AgentIdentity> {
+  const agent = await store
+    .selectFrom('agents')
+    .select(['role', 'agent_id'])
+    .where((where) => where.or([where('agent_id', '=', name), where('identity', '=', name)]))
+    .executeTakeFirst();
+  if (agent !== undefined) return { role: agent.role, id: agent.agent_id };
+  const serial = name.toLowerCase().replaceAll(':', '').replace(/^0+/, '');
+  const holder = await store
     .selectFrom('certificates')
-    .select('identity')
+    .innerJoin('agents', 'agents.identity', 'certificates.identity')
+    .select(['agents.role', 'agents.agent_id'])
     .where('serial', '=', serial)
     .executeTakeFirst();
-  if (row !== undefined) return row.identity;
-  throw new RailheadError('NOT_FOUND', `there is no certificate ${serial}`, { path: 'serial' });
+  if (holder !== undefined) return { role: holder.role, id: holder.agent_id };
+  throw neverJoined(name);
 }
 
 /** Whoever held an identity by another key before has lost it to a new join. */
@@ -121,16 +138,9 @@ function reasonRow({ why, by }: RevocationReason) {
   return { why, revoked_by: by, at: now() };
 }
 
-function neverJoined({ role, id }: AgentIdentity): RailheadError {
-  return new RailheadError(
-    'NOT_FOUND',
-    `no ${role} ${id} has joined: railhead central agents lists those that have`,
-    {
-      path: 'agent',
-      role,
-      id,
-    },
-  );
+function neverJoined(name: string): RailheadError {
+  const message = `no agent ${name} has joined: 'railhead central agents list' shows those that have`;
+  return new RailheadError('NOT_FOUND', message, { path: 'agent', agent: name });
 }
 
 function revokedAlready(identity: string, revokedAt: string): RailheadError {
