@@ -7,6 +7,7 @@ import { type Closable, closeAll } from '#base/shutdown.ts';
 import { checkConfigUnits } from '#contract/hostConfig/configUnits.ts';
 import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { Door } from '#doors/door.ts';
+import { modernTls } from '#doors/tls.ts';
 import { openAgentsServer, renewServerTls } from './agents/server.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
@@ -138,7 +139,7 @@ async function apiTls({ keys }: CentralContext, { api, names }: CentralOptions) 
   if (api.tls !== true) return undefined;
   const validMs = 365 * 24 * 3_600_000;
   const issued = await issueServer(keys.authority, { uri: 'urn:railhead:api', names, validMs });
-  return { key: issued.privateKey, cert: shownChain(keys.authority, issued) };
+  return { ...modernTls, key: issued.privateKey, cert: shownChain(keys.authority, issued) };
 }
 
 async function renewTls(

@@ -55,10 +55,7 @@ function post(url: string, server: string, ca: string, message: object): Promise
   );
 }
 
-async function asCentre<Result>(
-  ca: string,
-  talk: (dispatcher: Agent) => Promise<Result>,
-): Promise<Result> {
+async function asCentre<Result>(ca: string, talk: (dispatcher: Agent) => Promise<Result>): Promise<Result> {
   const connect = { ...timeouts.connect, ca, checkServerIdentity: checkCentre };
   const dispatcher = new Agent({ ...timeouts, connect });
   try {

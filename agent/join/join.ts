@@ -75,7 +75,13 @@ async function admitted(
   });
   const signingKeys = [publicKeyFromJwk(centre.joinSigningKey)];
   const { privateKey } = keys;
-  return { role, nodeId, server, ...keys, ...(await openAdmission(answer, signingKeys, { nodeId, privateKey })) };
+  return {
+    role,
+    nodeId,
+    server,
+    ...keys,
+    ...(await openAdmission(answer, signingKeys, { nodeId, privateKey })),
+  };
 }
 
 function isRefusal(error: unknown): boolean {

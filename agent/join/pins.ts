@@ -27,7 +27,12 @@ export interface PinnedKeys {
 export function pinnedKeys(document: WellKnown, pins: Pins): PinnedKeys {
   const { older } = document;
   return {
-    servingCa: pinned('servingCaPin', [document.servingCa, ...(older?.servingCas ?? [])], certificatePin, pins),
+    servingCa: pinned(
+      'servingCaPin',
+      [document.servingCa, ...(older?.servingCas ?? [])],
+      certificatePin,
+      pins,
+    ),
     joinSigningKey: pinned(
       'joinSigningPin',
       [document.joinSigningKey, ...(older?.joinSigningKeys ?? [])],
@@ -43,12 +48,7 @@ export function pinnedKeys(document: WellKnown, pins: Pins): PinnedKeys {
   };
 }
 
-function pinned<Key>(
-  name: keyof Pins,
-  keys: readonly Key[],
-  pinOf: (key: Key) => string,
-  pins: Pins,
-): Key {
+function pinned<Key>(name: keyof Pins, keys: readonly Key[], pinOf: (key: Key) => string, pins: Pins): Key {
   const found = keys.map((key) => ({ key, pin: pinOrNothing(key, pinOf) }));
   const match = found.find(({ pin }) => pin === pins[name]);
   if (match !== undefined) return match.key;

@@ -25,7 +25,12 @@ export async function renewCertificate(kept: KeptIdentity, server: string): Prom
   const answer = await postRenewal(server, identity.ca, { protocol: protocolVersion, proof });
   const { certificate, expiresAt, counter } = await openAdmission(answer, kept.signingKeys(), identity);
   // Whom to believe is learned by polls alone, which bring the proof that ramdisks need too.
-  await kept.change(({ renewal: _answered, ...current }) => ({ ...current, certificate, expiresAt, counter }));
+  await kept.change(({ renewal: _answered, ...current }) => ({
+    ...current,
+    certificate,
+    expiresAt,
+    counter,
+  }));
 }
 
 function nextRenewal({ counter }: Identity): NonNullable<Identity['renewal']> {

@@ -66,11 +66,16 @@ export function refuseRevoked(
   throw new RailheadError('FORBIDDEN', 'the centre has revoked this identity', { reason: 'revoked' });
 }
 
-async function openList(jws: string, { signingKeys }: Pick<KeptIdentity, 'signingKeys'>): Promise<RevocationList> {
-  const document = await verifyDocument('railhead-revocations', jws, signingKeys()).catch((error: unknown) => {
-    const message = 'the list of the revoked is not signed by this centre; it is not taken';
-    throw new RailheadError('FORBIDDEN', message, { reason: 'signature' }, error);
-  });
+async function openList(
+  jws: string,
+  { signingKeys }: Pick<KeptIdentity, 'signingKeys'>,
+): Promise<RevocationList> {
+  const document = await verifyDocument('railhead-revocations', jws, signingKeys()).catch(
+    (error: unknown) => {
+      const message = 'the list of the revoked is not signed by this centre; it is not taken';
+      throw new RailheadError('FORBIDDEN', message, { reason: 'signature' }, error);
+    },
+  );
   return validate(RevocationList, document, 'FORBIDDEN');
 }
 

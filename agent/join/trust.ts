@@ -30,6 +30,7 @@ async function believed(kept: KeptIdentity, jwsList: readonly string[]): Promise
     } catch (error) {
       failure = error;
     }
-  const message = "the centre's new keys are not vouched for by one that is known here: join again with a new token";
+  const message =
+    "the centre's new keys are not vouched for by one that is known here: join again with a new token";
   throw new RailheadError('FORBIDDEN', message, { reason: 'signature' }, failure);
 }

@@ -18,7 +18,10 @@ export function trustExchange(kept: KeptIdentity, revocations: Revocations, log:
   const attempt = async (what: keyof typeof refused, take: () => Promise<void>) => {
     try {
       await take();
-      log.info({ trustNumber: kept.current.trustNumber, revocations: revocations.current()?.number }, `new ${what} taken`);
+      log.info(
+        { trustNumber: kept.current.trustNumber, revocations: revocations.current()?.number },
+        `new ${what} taken`,
+      );
     } catch (error) {
       refused[what] = true;
       log.error({ err: error }, `new ${what} of the centre not taken`);

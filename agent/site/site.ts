@@ -1,10 +1,12 @@
 import path from 'node:path';
-import { publicKeyFromJwk } from '#base/jws.ts';
 import { type Log, openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
 import { type ImageCache, openCache } from '#cache/imageCache.ts';
-import { type Identity, readIdentity } from '../join/identity.ts';
+import { keepIdentity } from '../join/keptIdentity.ts';
+import { startRenewing } from '../join/renewing.ts';
+import { keepRevocations } from '../join/revocations.ts';
+import { trustExchange } from '../join/trustExchange.ts';
 import { openAdminListener, openLocalSocket } from './admin/listener.ts';
 import { type SiteConfig, sizeBytes } from './config.ts';
 import { connectCentre } from './link/centreClient.ts';
@@ -18,6 +20,7 @@ import { startExecutor } from './operations/executor.ts';
 import { bmcCredentials } from './secrets/bmcCredentials.ts';
 import { openSiteSecrets, secretPlaces } from './secrets/open.ts';
 import { readSourceCa } from './sourceCa.ts';
+import { workUntilRevoked } from './standDown.ts';
 import { startPruning } from './store/pruning.ts';
 import { openState } from './store/state.ts';
 import { createWake } from './wake.ts';
@@ -46,9 +49,9 @@ type Keep = <Part extends Closable>(part: Part) => Part;
 async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, keep: Keep): Promise<void> {
   const log = openLog('bcd', config.logLevel);
   log.info({ version, config }, 'site agent starts');
-  const identity = await readIdentity(config.stateDirectory, 'site');
-  const siteId = identity.nodeId;
-  warnOfExpiry(identity, log);
+  const kept = await keepIdentity(config.stateDirectory, 'site');
+  const revocations = await keepRevocations(config.stateDirectory, kept);
+  const siteId = kept.current.nodeId;
   const state = keep(await openState(config.stateDirectory));
   keep(startPruning(state, log));
   const cache = keep(await openSiteCache(config, log));
@@ -63,33 +66,33 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const bootServer = keep(await openBoot(config, environment, boot));
   const imagesUrl = `${bootServer.httpUrl}/images`;
   const presence = createPresence();
-  const parts = { siteId, imagesUrl, state, presence, progress, machines, news, log };
-  keep(await openMachineListener(machineListen(config), identity, parts));
-  const admin = { siteId, stateDirectory: config.stateDirectory, state, cache, log };
+  const parts = { siteId, imagesUrl, kept, revocations, state, presence, progress, machines, news, log };
+  keep(await openMachineListener(machineListen(config), parts));
+  const admin = { siteId, stateDirectory: config.stateDirectory, kept, revocations, state, cache, log };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
 
-  const client = connectCentre(config.central.url ?? identity.server, identity);
-  const secrets = keep(await openSiteSecrets(config, environment, { state, client, identity, log }));
+  const server = config.central.url ?? kept.current.server;
+  const client = connectCentre(server, kept);
+  const secrets = keep(
+    await openSiteSecrets(config, environment, { state, client, identity: kept.current, log }),
+  );
   const places = secretPlaces(config, environment);
   const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
   const bmcs = keep(createBmcs({ pins: state.bmcPins, credentialsOf, log }));
-  const signingKey = publicKeyFromJwk(identity.signingKey);
-  const executor = keep(startExecutor({ siteId, signingKey, state, cache, bmcs, onResult: news.wake, log }));
-  keep(
-    startLink({ siteId, signingKey, client, state, cache, executor, secrets, progress, machines, news, log }),
-  );
+  const startWork = () => {
+    const { signingKeys } = kept;
+    const executor = startExecutor({ siteId, signingKeys, state, cache, bmcs, onResult: news.wake, log });
+    const trust = trustExchange(kept, revocations, log);
+    const common = { siteId, signingKeys, client, trust, state, cache, executor, secrets };
+    return [
+      executor,
+      startLink({ ...common, progress, machines, news, log }),
+      startRenewing({ kept, server, log }),
+    ];
+  };
+  keep(workUntilRevoked({ kept, state, secrets, machines, log }, startWork));
   log.info({ siteId, machines: machineListen(config), boot: bootServer.httpUrl }, 'site agent is ready');
-}
-
-const warnBeforeMs = 14 * 24 * 3_600_000;
-
-function warnOfExpiry({ expiresAt }: Identity, log: Log): void {
-  if (Date.parse(expiresAt) - Date.now() > warnBeforeMs) return;
-  log.warn(
-    { expiresAt },
-    "the site's certificate ends soon: remove identity.json and join again with a new token",
-  );
 }
 
 async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> {

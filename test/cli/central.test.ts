@@ -78,7 +78,8 @@ test('trust.json holds the CA and the signing key, and no private key', async ()
   const printed = await central('trust', '--central-url', 'https://10.79.0.2:8443');
   expect(JSON.parse(printed)).toEqual({
     ca: expect.stringContaining('BEGIN CERTIFICATE'),
-    signingKey: { kty: 'OKP', crv: 'Ed25519', x: expect.any(String) },
+    signingKeys: [{ kty: 'OKP', crv: 'Ed25519', x: expect.any(String) }],
+    trustNumber: 1,
     centralUrl: 'https://10.79.0.2:8443',
   });
   expect(printed).not.toContain('PRIVATE');

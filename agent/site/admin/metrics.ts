@@ -2,11 +2,17 @@ import { version } from '#base/version.ts';
 import type { AdminParts } from './routes.ts';
 
 /** The figures of a site in Prometheus' text format, version 0.0.4. */
-export function metrics({ state, cache, siteId }: AdminParts): string {
+export function metrics({ state, cache, siteId, kept }: AdminParts): string {
   const { journal, entries, events } = state;
   const images = Map.groupBy(cache.inventory().images, (image) => image.state);
   const rows = [
     family('bcd_info', 'What runs here.', [[`{site="${siteId}",version="${version}"}`, 1]]),
+    family('bcd_certificate_expires_seconds', "When the site's certificate ends, in seconds since 1970.", [
+      ['', Date.parse(kept.current.expiresAt) / 1000],
+    ]),
+    family('bcd_revoked', 'Whether the centre has revoked this site.', [
+      ['', kept.current.revoked === undefined ? 0 : 1],
+    ]),
     family('bcd_operations_open', 'Operations that have not ended, by who carries them out.', [
       ['{target="site"}', journal.open('site').length],
       ['{target="ramdisk"}', journal.open('ramdisk').length],

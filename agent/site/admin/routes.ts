@@ -4,6 +4,7 @@ import type { ImageCache } from '#cache/imageCache.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { addRoutes, anyone, type Route, route } from '#doors/routes.ts';
+import type { Revocations } from '../../join/revocations.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { type HealthParts, health } from './health.ts';
@@ -11,6 +12,7 @@ import { metrics } from './metrics.ts';
 
 export interface AdminParts extends HealthParts {
   state: SiteState;
+  revocations: Pick<Revocations, 'current'>;
   cache: Pick<ImageCache, 'inventory'>;
   log: Log;
 }
@@ -44,11 +46,19 @@ export function createAdminDoor(parts: AdminParts): Door {
   return door;
 }
 
-function status({ siteId, state }: AdminParts) {
+function status({ siteId, state, kept, revocations }: AdminParts) {
+  const { expiresAt, counter, trustNumber, revoked } = kept.current;
   const open = [...state.journal.open('site'), ...state.journal.open('ramdisk')];
   return {
     siteId,
     version,
+    identity: {
+      expiresAt,
+      renewals: counter,
+      trustNumber,
+      revocationsNumber: revocations.current()?.number ?? 0,
+      ...(revoked !== undefined && { revoked }),
+    },
     generation: state.spec.generation(),
     operations: open.map(({ operation: { operationId, nodeId, action, expiresAt }, startedAt }) => ({
       operationId,

@@ -7,7 +7,7 @@ import type { SiteState } from '../store/state.ts';
 
 export interface EntryParts {
   siteId: string;
-  signingKey: KeyObject;
+  signingKeys(): readonly KeyObject[];
   state: Pick<SiteState, 'spec' | 'entries'>;
   cache: Pick<ImageCache, 'ready'>;
   signal: AbortSignal;
@@ -24,7 +24,7 @@ export async function convergeEntries(stated: readonly string[], parts: EntryPar
   const wanted: { entry: BootEntry; jws: string }[] = [];
   for (const jws of stated)
     try {
-      const entry = await openEntry(jws, parts.signingKey);
+      const entry = await openEntry(jws, parts.signingKeys());
       checkEntry(entry, { siteId: parts.siteId, nodeId: entry.nodeId, now: Date.now() });
       wanted.push({ entry, jws });
     } catch (error) {

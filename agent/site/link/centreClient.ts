@@ -1,10 +1,13 @@
 import { Agent, request } from 'undici';
+import { ignore } from '#base/errors.ts';
 import { type AgentPoll, AgentPollAnswer, type AgentReport } from '#contract/agentWire.ts';
 import { type ErrorCode, errorStatus, fromWireError, RailheadError } from '#contract/errors.ts';
 import { SecretAnswer, type SecretRequest } from '#contract/secrets.ts';
 import { validate } from '#contract/validate.ts';
 import { checkCentre } from '../../join/centreIdentity.ts';
 import type { Identity } from '../../join/identity.ts';
+import type { KeptIdentity } from '../../join/keptIdentity.ts';
+import { isFinal } from '../../join/renewing.ts';
 
 /** The centre's agent door, over mutual TLS. */
 export interface CentreClient {
@@ -17,21 +20,27 @@ export interface CentreClient {
   close(): Promise<void>;
 }
 
-/** A client in the name of `identity`. Nothing is sent before the first call. */
-export function connectCentre(url: string, identity: Identity): CentreClient {
-  const dispatcher = new Agent({
-    connections: 3,
-    pipelining: 1,
-    connect: {
-      ca: identity.ca,
-      cert: identity.certificate,
-      key: identity.privateKey,
-      checkServerIdentity: checkCentre,
-      timeout: 10_000,
-    },
+/**
+ * A client in the name of `kept`, whose new certificates it follows. Nothing is sent before the first call. When the centre says that
+ * this agent is revoked, the identity is marked so.
+ */
+export function connectCentre(url: string, kept: KeptIdentity): CentreClient {
+  let dispatcher = dispatcherFor(kept.current);
+  const replaced = new Set<Agent>();
+  const forget = kept.onChange((identity) => {
+    replaced.add(dispatcher);
+    // What it has in flight, a long poll perhaps, it brings to its end.
+    dispatcher.close().catch(ignore);
+    dispatcher = dispatcherFor(identity);
   });
-  const post = (path: string, message: object, timeoutMs: number, signal: AbortSignal) =>
-    exchange(`${url}${path}`, { message, timeoutMs, signal, dispatcher });
+  const post = async (path: string, message: object, timeoutMs: number, signal: AbortSignal) => {
+    try {
+      return await exchange(`${url}${path}`, { message, timeoutMs, signal, dispatcher });
+    } catch (error) {
+      if (isFinal(error)) await kept.markRevoked((error as Error).message);
+      throw error;
+    }
+  };
   return {
     poll: async (message, signal) =>
       validate(
@@ -42,8 +51,25 @@ export function connectCentre(url: string, identity: Identity): CentreClient {
     report: async (message, signal) => void (await post('/v1/agent/report', message, 30_000, signal)),
     secrets: async (message, signal) =>
       validate(SecretAnswer, await post('/v1/agent/secrets', message, 30_000, signal), 'DRIVER_ERROR'),
-    close: () => dispatcher.destroy(),
+    close: async () => {
+      forget();
+      await Promise.all([dispatcher, ...replaced].map((each) => each.destroy()));
+    },
   };
+}
+
+function dispatcherFor(identity: Identity): Agent {
+  return new Agent({
+    connections: 3,
+    pipelining: 1,
+    connect: {
+      ca: identity.ca,
+      cert: identity.certificate,
+      key: identity.privateKey,
+      checkServerIdentity: checkCentre,
+      timeout: 10_000,
+    },
+  });
 }
 
 interface Exchange {

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
+import type { TrustExchange } from '../../join/trustExchange.ts';
 import type { Executor } from '../operations/executor.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
@@ -13,8 +14,9 @@ import { repeatForever } from './retry.ts';
 
 export interface LinkParts {
   siteId: string;
-  signingKey: KeyObject;
+  signingKeys(): readonly KeyObject[];
   client: CentreClient;
+  trust: TrustExchange;
   state: SiteState;
   cache: ImageCache;
   executor: Executor;

@@ -5,6 +5,7 @@ import type { ImageCache } from '#cache/imageCache.ts';
 import { type AgentPollAnswer, protocolVersion } from '#contract/agentWire.ts';
 import type { NodeSpec } from '#contract/nodeSpec.ts';
 import type { Operation } from '#contract/operations.ts';
+import type { TrustExchange } from '../../join/trustExchange.ts';
 import type { Executor } from '../operations/executor.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
@@ -17,7 +18,8 @@ export interface PollingParts {
   client: Pick<CentreClient, 'poll'>;
   state: Pick<SiteState, 'journal' | 'spec' | 'entries'>;
   /** The centre's, which boot entries are signed by. */
-  signingKey: KeyObject;
+  signingKeys(): readonly KeyObject[];
+  trust: TrustExchange;
   cache: Pick<ImageCache, 'desire' | 'ready'>;
   executor: Pick<Executor, 'wake' | 'cancel'>;
   secrets: Pick<Secrets, 'desire'>;
@@ -41,9 +43,10 @@ export function polling(parts: PollingParts): () => Promise<void> {
   return async () => {
     const observedGeneration = state.spec.generation();
     const answer = await client.poll(
-      { protocol: protocolVersion, observedGeneration, waitSeconds, taken },
+      { protocol: protocolVersion, observedGeneration, waitSeconds, taken, ...parts.trust.known() },
       signal,
     );
+    await parts.trust.take(answer);
     await applyAnswer(answer, parts);
     taken = answer.operations.map((operation) => operation.operationId);
   };

@@ -2,6 +2,7 @@ import { protocolVersion } from '#contract/agentWire.ts';
 import { type ErrorCode, RailheadError } from '#contract/errors.ts';
 import { machineThumbprint, RamdiskJoin, type RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
+import { refuseRevoked } from '../../join/revocations.ts';
 import { failed, unknown } from '../operations/outcome.ts';
 import type { BootToken } from '../store/bootTokens.ts';
 import type { Session } from '../store/sessions.ts';
@@ -28,6 +29,7 @@ export async function joinMachine(
 ): Promise<RamdiskJoinAnswer> {
   const message = validate(RamdiskJoin, body);
   await checkProof(message);
+  refuseRevoked(parts.revocations, 'machine-key', message.signingKey.x);
   const claim = { message, claimedBy: machineThumbprint(message), peer };
   const asked = claimedToken(claim, parts);
   if (await formerAnswers(asked.nodeId, claim.claimedBy, parts))
@@ -47,7 +49,16 @@ export async function joinMachine(
   const session = admit({ message, token, claimedBy: claim.claimedBy, entry }, parts);
   parts.log.info({ nodeId: token.nodeId, mac: token.mac, bootId: token.bootId, peer }, 'machine joined');
   const { siteId, imagesUrl } = parts;
-  return { protocol: protocolVersion, siteId, nodeId: token.nodeId, entry, session, imagesUrl };
+  const { trust } = parts.kept.current;
+  return {
+    protocol: protocolVersion,
+    siteId,
+    nodeId: token.nodeId,
+    entry,
+    session,
+    imagesUrl,
+    ...(trust !== undefined && { trust }),
+  };
 }
 
 interface Claim {

@@ -1,35 +1,51 @@
+import type { Server, ServerOptions } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Closable } from '#base/shutdown.ts';
 import { addRoutes } from '#doors/routes.ts';
+import { modernTls } from '#doors/tls.ts';
 import type { Identity } from '../../join/identity.ts';
 import { createSiteDoor, type Door, listen } from '../http/door.ts';
 import { watchDeadlines } from './deadlines.ts';
 import type { MachineParts } from './parts.ts';
+import { endRevokedSessions, refuseRevokedPeer } from './revoked.ts';
 import { machineRoutes } from './routes.ts';
 
 /** Bytes of a body: a report carries up to a hundred results. */
 const bodyLimit = 256 * 1024;
 
-/** The door for ramdisks: TLS with the site's certificate. */
-export function createMachineDoor(
-  { certificate, privateKey }: Pick<Identity, 'certificate' | 'privateKey'>,
-  parts: MachineParts,
-): Door {
-  const door = createSiteDoor({ log: parts.log, tls: { cert: certificate, key: privateKey }, bodyLimit });
+/** The door for ramdisks: TLS with the site's certificate. Whom the centre has revoked is refused at every route. */
+export function createMachineDoor(parts: MachineParts): Door {
+  const door = createSiteDoor({ log: parts.log, tls: tlsOf(parts.kept.current), bodyLimit });
+  door.addHook('onRequest', async ({ raw }) => refuseRevokedPeer(raw.socket as TLSSocket, parts));
   addRoutes(door, machineRoutes(parts));
   return door;
 }
 
-/** Opens the door for ramdisks on `where` (`address:port`). */
-export async function openMachineListener(
-  where: string,
-  identity: Identity,
-  parts: MachineParts,
-): Promise<Closable> {
-  const door = createMachineDoor(identity, parts);
+/** A client certificate is looked at when there is one: ramdisks have none. */
+function tlsOf({ certificate, privateKey, ca }: Identity): ServerOptions {
+  return {
+    ...modernTls,
+    cert: certificate,
+    key: privateKey,
+    ca,
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
+}
+
+/** Opens the door for ramdisks on `where` (`address:port`). It follows the site's renewals. */
+export async function openMachineListener(where: string, parts: MachineParts): Promise<Closable> {
+  const { kept, revocations, state, machines } = parts;
+  const door = createMachineDoor(parts);
   await listen(door, where, 'machine.listen');
   const deadlines = watchDeadlines(parts);
+  revocations.onChange(() => endRevokedSessions(revocations, state, machines));
+  const forget = kept.onChange((identity) =>
+    (door.server as unknown as Server).setSecureContext(tlsOf(identity)),
+  );
   return {
     close: async () => {
+      forget();
       deadlines.close();
       await door.close();
     },

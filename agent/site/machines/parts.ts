@@ -1,4 +1,6 @@
 import type { Log } from '#base/log.ts';
+import type { KeptIdentity } from '../../join/keptIdentity.ts';
+import type { Revocations } from '../../join/revocations.ts';
 import type { ProgressBox } from '../link/progress.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
@@ -9,6 +11,8 @@ export interface MachineParts {
   siteId: string;
   /** `http://<address>:<port>/images`. */
   imagesUrl: string;
+  kept: KeptIdentity;
+  revocations: Revocations;
   state: SiteState;
   presence: Presence;
   progress: ProgressBox;

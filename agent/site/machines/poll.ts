@@ -48,7 +48,11 @@ function checkCurrent({ nodeId, claimedBy }: Session, { state }: MachineParts): 
   throw new RailheadError('UNAUTHENTICATED', 'the session has ended: join again', { reason: 'no-session' });
 }
 
-function answerNow(nodeId: string, taken: readonly string[], { state }: MachineParts): MachinePollAnswer {
+function answerNow(
+  nodeId: string,
+  taken: readonly string[],
+  { state, kept }: MachineParts,
+): MachinePollAnswer {
   const now = Date.now();
   const open = state.journal.open('ramdisk', nodeId);
   const due = open.filter((each) => mayBegin(each, now) && !taken.includes(each.operation.operationId));
@@ -56,7 +60,10 @@ function answerNow(nodeId: string, taken: readonly string[], { state }: MachineP
   // Marked before the answer leaves: from here on the machine may have acted.
   for (const { operationId } of operations) state.journal.start(operationId, now);
   const cancelled = open.filter((each) => each.cancelled).map((each) => each.operation.operationId);
-  return { operations, cancelled };
+  const { trust } = kept.current;
+  // An operation that is told now may be signed by a key newer than the machine's join.
+  const told = operations.length > 0 && trust !== undefined ? { trust } : {};
+  return { operations, cancelled, ...told };
 }
 
 /** One that was handed out before is handed out again, past its expiry too: the machine knows whether it had begun. */

@@ -20,8 +20,8 @@ export interface ActionContext {
   deadline: number;
   /** Aborted when the centre cancels the operation or the agent stops. */
   signal: AbortSignal;
-  /** The centre's signing key. */
-  signingKey: KeyObject;
+  /** The centre's keys that sign, newest first. */
+  signingKeys: readonly KeyObject[];
   state: Pick<SiteState, 'entries' | 'events' | 'sessions' | 'tokens' | 'atomically'>;
   cache: Pick<ImageCache, 'ready'>;
   /** Runs `work` with the node's BMC; one at a time per BMC. */

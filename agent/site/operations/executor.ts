@@ -18,7 +18,7 @@ import { createQueues } from './queues.ts';
 
 export interface ExecutorParts {
   siteId: string;
-  signingKey: KeyObject;
+  signingKeys(): readonly KeyObject[];
   state: SiteState;
   cache: Pick<ImageCache, 'ready'>;
   bmcs: Bmcs;
@@ -162,7 +162,7 @@ function refuseLate({ operation, cancelled: isCancelled }: OpenOperation): void 
 const tellMs = 3_000;
 
 function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: AbortSignal): ActionContext {
-  const { siteId, signingKey, state, cache, bmcs } = parts;
+  const { siteId, signingKeys, state, cache, bmcs } = parts;
   const { nodeId } = operation;
   const node = state.spec.node(nodeId);
   return {
@@ -171,7 +171,7 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
     ...(node === undefined ? {} : { node }),
     deadline: Date.parse(operation.expiresAt) - tellMs,
     signal,
-    signingKey,
+    signingKeys: signingKeys(),
     state,
     cache,
     withBmc: (work) => (node === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(node, work)),

@@ -6,8 +6,8 @@ import { validate } from '#contract/validate.ts';
 import { repeatable, type SiteAction } from './action.ts';
 
 export const prepareRamdisk: SiteAction<'boot.prepareRamdisk'> = {
-  run: async (input, { siteId, nodeId, signingKey, signal, cache, state }) => {
-    const entry = await openEntry(input.entry, signingKey);
+  run: async (input, { siteId, nodeId, signingKeys, signal, cache, state }) => {
+    const entry = await openEntry(input.entry, signingKeys);
     checkEntry(entry, { siteId, nodeId, now: Date.now() });
     // The entry shows up only once its ramdisk is here: a machine is never sent to bytes that are still on their way.
     for (const digest of digestsOf(entry)) await cache.ready(digest, signal);
@@ -19,8 +19,8 @@ export const prepareRamdisk: SiteAction<'boot.prepareRamdisk'> = {
 };
 
 /** @throws RailheadError FORBIDDEN when the centre did not sign it */
-export async function openEntry(jws: string, signingKey: KeyObject): Promise<BootEntry> {
-  const document = await verifyDocument('railhead-boot-entry', jws, signingKey).catch((error: unknown) => {
+export async function openEntry(jws: string, signingKeys: readonly KeyObject[]): Promise<BootEntry> {
+  const document = await verifyDocument('railhead-boot-entry', jws, signingKeys).catch((error: unknown) => {
     const reason = 'signature';
     throw new RailheadError('FORBIDDEN', 'the boot entry is not signed by this centre', { reason }, error);
   });

@@ -22,6 +22,7 @@ export interface Sessions {
   find(bearer: string): Session | undefined;
   byNode(nodeId: string): Session | undefined;
   end(nodeId: string): void;
+  endAll(): void;
 }
 
 interface Row {
@@ -41,6 +42,7 @@ export function openSessions(database: Sqlite): Sessions {
   const find = database.prepare<[string], Row>('SELECT * FROM sessions WHERE hash = ?');
   const byNode = database.prepare<[string], Row>('SELECT * FROM sessions WHERE node_id = ?');
   const end = database.prepare('DELETE FROM sessions WHERE node_id = ?');
+  const endAll = database.prepare('DELETE FROM sessions');
   return {
     open: database.transaction((session: Session) => {
       const bearer = newToken();
@@ -51,6 +53,7 @@ export function openSessions(database: Sqlite): Sessions {
     find: (bearer) => parsed(find.get(hashToken(bearer))),
     byNode: (nodeId) => parsed(byNode.get(nodeId)),
     end: (nodeId) => void end.run(nodeId),
+    endAll: () => void endAll.run(),
   };
 }
 

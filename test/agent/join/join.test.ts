@@ -64,7 +64,7 @@ test('a site joins by three pins and a token, and is then let in by its certific
     body: JSON.stringify(poll),
   });
   expect(answer.statusCode).toBe(200);
-  expect(await answer.body.json()).toMatchObject({ spec: { siteId } });
+  expect(await answer.body.json()).toMatchObject({ spec: { nodeId: siteId } });
 });
 
 test('the identity is readable by its owner alone, and the token file is gone', async () => {

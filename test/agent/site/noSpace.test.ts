@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Identity } from '#agent/join/identity.ts';
 import { health } from '#agent/site/admin/health.ts';
 import { bootTurns } from '#agent/site/bootTurns.ts';
 import { createSiteDoor } from '#agent/site/http/door.ts';
@@ -88,7 +89,9 @@ test('a request that cannot be written down says that there is no room', async (
 
 test('health says that there is no room', async () => {
   // A file system that has none, anywhere.
-  await expect(health({ siteId: 'site_1', stateDirectory: '/proc' })).rejects.toMatchObject({
+  await expect(
+    health({ siteId: 'site_1', stateDirectory: '/proc', kept: { current: {} as Identity } }),
+  ).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     details: { reason: 'no-space', freeBytes: 0 },
   });

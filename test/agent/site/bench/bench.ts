@@ -77,7 +77,9 @@ async function joinByHand(
     ...keys,
     certificate: `${issued.certificate}\n${authority.certificate}`,
     ca: authority.certificate,
-    signingKey: publicJwk(signing),
+    signingKeys: [publicJwk(signing)],
+    trustNumber: 1,
+    counter: 0,
     expiresAt: issued.expiresAt.toISOString(),
   };
   await writeIdentity(stateDirectory, identity);

@@ -88,7 +88,7 @@ export async function setUpExecutor(
     start: () => {
       const executor = startExecutor({
         siteId,
-        signingKey: publicKey,
+        signingKeys: () => [publicKey],
         state,
         cache: { ready: options.ready ?? (async () => {}) },
         bmcs: fakeBmcs(machine),

@@ -33,6 +33,7 @@ async function pollOnce(operations: Operation[]): Promise<string[]> {
       },
       spec: { generation: () => 0 },
     },
+    trust: { known: () => ({}), take: async () => {} },
     cache: {
       ready: async (wanted: string) => {
         did.push(`fetch ${wanted}`);
