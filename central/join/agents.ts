@@ -26,7 +26,6 @@ export async function bookAgent(queries: Queries, agent: JoinedAgent): Promise<v
     trust_number: 0,
     revoked_at: null,
     revoked_why: null,
-    alarm: null,
   };
   await queries
     .insertInto('agents')
@@ -106,7 +105,6 @@ export function presentAgent(agent: Row<'agents'>, certificateExpiresAt: string 
       certificateExpiresAt,
       revokedAt: agent.revoked_at,
       revokedWhy: agent.revoked_why,
-      alarm: agent.alarm,
     }),
   };
 }

@@ -2,11 +2,12 @@ import { createPublicKey } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { verifyDocument } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { newId } from '#contract/ids.ts';
 import { Renewal } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
-import { type AgentIdentity, identityUri } from '../agents/identity.ts';
+import type { AgentIdentity } from '../agents/identity.ts';
+import { raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
-import { recordEvent } from '../events.ts';
 import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { bookCertificate, findAgent } from './agents.ts';
@@ -116,17 +117,29 @@ async function raiseCopy(
   const { store, log } = context;
   const why = `renewal ${counter} was asked for twice: its disk was copied, or restored from a backup`;
   await revokeAgent(store, identity, { why, by: 'centre' });
-  const uri = identityUri(identity);
-  await store.updateTable('agents').set({ alarm: why }).where('identity', '=', uri).execute();
-  await recordEvent(store, {
-    type: 'agent.alarm',
+  await raiseAlarm(store, {
+    alarmId: newId('ev'),
+    at: now(),
+    ...(await placeOf(store, identity)),
+    reason: 'copied',
     text: `${identity.role} ${identity.id}: ${why}`,
-    cause: 'centre',
-    ...(identity.role === 'node' && { nodeId: identity.id }),
-    data: { identity: uri, counter },
   });
   log.error({ ...identity, counter }, `${why}; it is revoked`);
   return refused('copied', `${why}; it is revoked: find the copy, then join again with a new token`);
+}
+
+/** The site whose record shows it, and the node's. */
+async function placeOf(
+  store: Queries,
+  { role, id }: AgentIdentity,
+): Promise<{ siteId: string; nodeId?: string }> {
+  if (role === 'site') return { siteId: id };
+  const node = await store
+    .selectFrom('nodes')
+    .select('site_id')
+    .where('node_id', '=', id)
+    .executeTakeFirstOrThrow();
+  return { siteId: node.site_id, nodeId: id };
 }
 
 function refused(reason: string, message: string, cause?: unknown): RailheadError {

@@ -188,4 +188,7 @@ CREATE TABLE secret_deliveries (
   at TEXT NOT NULL, PRIMARY KEY (secret_id, agent)
 );
 `,
+  `
+ALTER TABLE agents DROP COLUMN alarm;
+`,
 ];

@@ -211,7 +211,7 @@ interface NodeJoinsTable {
 }
 
 /** Why an operator is called. */
-export type AlarmReason = 'contested' | 'other-host' | 'join-refused' | 'result-signature';
+export type AlarmReason = 'copied' | 'contested' | 'other-host' | 'join-refused' | 'result-signature';
 
 interface AlarmsTable {
   alarm_id: string;
@@ -266,8 +266,6 @@ interface AgentsTable {
   trust_number: number;
   revoked_at: Time | null;
   revoked_why: string | null;
-  /** What an operator must look at, e.g. a copied disk. */
-  alarm: string | null;
 }
 
 /** What is on the list of the revoked, which sites keep. */

@@ -6,8 +6,8 @@ import { validate } from '#contract/validate.ts';
 
 /** What a machine knows of itself and of the site that answered it. */
 export interface EntryExpectation {
-  /** The centre's key in the ramdisk image. */
-  signingKey: KeyObject;
+  /** The centre's keys that this machine believes. */
+  signingKeys: readonly KeyObject[];
   /** The site that showed its certificate. */
   siteId: string | undefined;
   /** The node that the site says this machine is. */
@@ -22,7 +22,7 @@ export interface EntryExpectation {
  * @throws RailheadError FORBIDDEN, reason `entry`; `details.path` names what does not fit
  */
 export async function checkEntry(jws: string, expected: EntryExpectation): Promise<BootEntry> {
-  const entry = await signedEntry(jws, expected.signingKey);
+  const entry = await signedEntry(jws, expected.signingKeys);
   if (entry.siteId !== expected.siteId) throw refused('siteId', `it is for site ${entry.siteId}`);
   if (entry.nodeId !== expected.nodeId) throw refused('nodeId', `it is for node ${entry.nodeId}`);
   if (!entry.macs.includes(expected.mac)) throw refused('macs', `it is not for ${expected.mac}`);
@@ -31,9 +31,9 @@ export async function checkEntry(jws: string, expected: EntryExpectation): Promi
   return entry;
 }
 
-async function signedEntry(jws: string, key: KeyObject): Promise<BootEntry> {
+async function signedEntry(jws: string, keys: readonly KeyObject[]): Promise<BootEntry> {
   try {
-    return validate(BootEntry, await verifyDocument('railhead-boot-entry', jws, key), 'FORBIDDEN');
+    return validate(BootEntry, await verifyDocument('railhead-boot-entry', jws, keys), 'FORBIDDEN');
   } catch (cause) {
     throw refused('signature', "it is not signed by this ramdisk's centre", cause);
   }

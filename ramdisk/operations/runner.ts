@@ -120,7 +120,7 @@ async function accept(
   await journal.begin(operationId);
   const { nodeId } = session.joined;
   const machine = thumbprintOf(keys);
-  const expected = { signingKey: trust.signingKey, nodeId, machine, operationId };
+  const expected = { signingKeys: trust.signingKeys, nodeId, machine, operationId };
   const operation = await verifyOperation(jws, expected);
   if (!again && operation.expiresAt <= Date.now()) throw refusal('expired', 'its time to begin has passed');
   return operation;

@@ -20,7 +20,8 @@ export type VerifiedOperation = {
 }[RamdiskAction];
 
 export interface Expectation {
-  signingKey: KeyObject;
+  /** The centre's keys that this machine believes. */
+  signingKeys: readonly KeyObject[];
   nodeId: string;
   /** The thumbprint of this boot's keys. */
   machine: string;
@@ -34,7 +35,7 @@ export interface Expectation {
  * @throws RailheadError FORBIDDEN for what the centre did not order, UNSUPPORTED for an unknown action, INVALID_INPUT
  */
 export async function verifyOperation(jws: string, expected: Expectation): Promise<VerifiedOperation> {
-  const operation = validate(Operation, await signedDocument(jws, expected.signingKey), 'FORBIDDEN');
+  const operation = validate(Operation, await signedDocument(jws, expected.signingKeys), 'FORBIDDEN');
   if (operation.operationId !== expected.operationId)
     throw refusal('operation-id', 'it has another id inside');
   if (operation.nodeId !== expected.nodeId) throw refusal('node', `it is for node ${operation.nodeId}`);
@@ -56,9 +57,9 @@ export async function verifyOperation(jws: string, expected: Expectation): Promi
   return { operationId, action, input, expiresAt } as VerifiedOperation;
 }
 
-async function signedDocument(jws: string, key: KeyObject): Promise<unknown> {
+async function signedDocument(jws: string, keys: readonly KeyObject[]): Promise<unknown> {
   try {
-    return await verifyDocument('railhead-operation', jws, key);
+    return await verifyDocument('railhead-operation', jws, keys);
   } catch (cause) {
     throw refusal('signature', "it is not signed by this ramdisk's centre", cause);
   }

@@ -8,7 +8,7 @@ import type { Say } from '../console.ts';
 import { checkEntry } from '../join/entry.ts';
 import { type MachineKeys, publicJwk } from '../join/keys.ts';
 import type { MachineFacts } from '../join/machine.ts';
-import type { Trust } from '../join/trust.ts';
+import { learnKeys, type Trust } from '../join/trust.ts';
 import { waitUntil } from '../waitUntil.ts';
 import type { SiteClient } from './client.ts';
 
@@ -39,7 +39,7 @@ export interface JoinParts {
 
 /** Joins the site, however long it takes. Rejects only when `signal` aborts. */
 export async function openSession(parts: JoinParts): Promise<Session> {
-  const { client, say, signal } = parts;
+  const { client, trust, say, signal } = parts;
   let joined = await waitUntil(() => join(parts), 'join', say, signal);
   client.expectSite(joined.siteId);
   const asJoined = <Value>(what: string, call: (session: string) => Promise<Value>): Promise<Value> =>
@@ -63,14 +63,17 @@ export async function openSession(parts: JoinParts): Promise<Session> {
     get joined() {
       return joined;
     },
-    poll: (taken) =>
-      asJoined('poll', (session) =>
+    poll: async (taken) => {
+      const answer = (await asJoined('poll', (session) =>
         client.post(
           '/v1/machine/poll',
           { waitSeconds: pollSeconds, taken },
           { session, signal, timeoutMs: 2 * pollSeconds * 1000 },
         ),
-      ) as Promise<MachinePollAnswer>,
+      )) as MachinePollAnswer;
+      await learnKeys(trust, answer.trust, say);
+      return answer;
+    },
     reportOnce: async (report) => {
       await client.post('/v1/machine/report', report, { session: joined.session, signal });
     },
@@ -106,9 +109,10 @@ async function join({
   const posted = await client.post('/v1/join', { ...message, proof }, { signal });
   const answer = validate(RamdiskJoinAnswer, posted, 'DRIVER_ERROR');
   const { nodeId } = answer;
-  const { signingKey } = trust;
+  await learnKeys(trust, answer.trust, parts.say);
+  const { signingKeys } = trust;
   const entry = await checkEntry(answer.entry, {
-    signingKey,
+    signingKeys,
     siteId: client.site,
     nodeId,
     mac,

@@ -9,6 +9,8 @@ import { checkSite } from './identity.ts';
 
 /** HTTP's Date has whole seconds, the rest of the second cut off (RFC 9110 section 5.6.7). */
 const halfSecond = 500;
+/** One rotation of the CA lies between a ramdisk image and its site at most. */
+const mostLinks = 1;
 
 /**
  * What the site's clock says, in milliseconds since the epoch: the Date header of its machine listener. TLS checks a certificate's dates by
@@ -42,13 +44,28 @@ async function head(url: URL, signal: AbortSignal | undefined): Promise<Incoming
   return answer;
 }
 
-/** Why a certificate is not a site's of this CA, its dates left aside. */
+/** Why a certificate is not a site's of these CAs (PEM), its dates left aside. A CA newer than they are may be vouched for by one of them. */
 export function distrustOf(certificate: X509Certificate | undefined, ca: string): string | undefined {
   if (certificate === undefined) return 'it showed no certificate';
-  const authority = new X509Certificate(ca);
-  const issued = certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
-  if (!issued) return "its certificate is not of this ramdisk's CA";
+  const authorities = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (
+    !leadsTo(
+      certificate,
+      authorities.map((pem) => new X509Certificate(pem)),
+    )
+  )
+    return "its certificate is not of this ramdisk's CA";
   return checkSite({ subjectaltname: certificate.subjectAltName as string })?.message;
+}
+
+/** Whether each certificate of the shown chain is issued by the next, up to one of `authorities`; only CAs may issue. */
+function leadsTo(certificate: X509Certificate, authorities: readonly X509Certificate[], depth = 0): boolean {
+  const isIssuedBy = (issuer: X509Certificate) =>
+    issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  if (authorities.some(isIssuedBy)) return true;
+  const next = certificate.issuerCertificate;
+  if (next === undefined || depth === mostLinks || !isIssuedBy(next)) return false;
+  return leadsTo(next, authorities, depth + 1);
 }
 
 function noTime(site: string, reason: string, cause?: unknown): RailheadError {

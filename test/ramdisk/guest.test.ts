@@ -77,7 +77,7 @@ test.runIf(process.env.RAILHEAD_QEMU === '1')(
   async () => {
     const os = await buildOs({ ref: 'guest@1', cacheDirectory });
     const site = await fakeSite(undefined, await serve(os));
-    const trust = { ca: site.ca.pem, signingKey: publicJwk(site.signingKey) };
+    const trust = { ca: site.ca.pem, signingKeys: [publicJwk(site.signingKey)], trustNumber: 1 };
     const ramdisk = await buildRamdisk({
       bcd: await buildExecutable({ cacheDirectory }),
       cacheDirectory,

@@ -12,7 +12,10 @@ let directory: string;
 beforeEach(async () => {
   site = await fakeSite();
   directory = await mkdtemp(path.join(tmpdir(), 'railhead-ramdisk-'));
-  await put('trust.json', JSON.stringify({ ca: site.ca.pem, signingKey: publicJwk(site.signingKey) }));
+  await put(
+    'trust.json',
+    JSON.stringify({ ca: site.ca.pem, signingKeys: [publicJwk(site.signingKey)], trustNumber: 1 }),
+  );
   await putMachine();
 });
 afterEach(async () => {

@@ -40,7 +40,7 @@ async function startAgent(runStep: RunStep): Promise<{ said: string[]; stop: () 
   const client = connectSite(site.url, site.ca.pem);
   const keys = await keysOfThisBoot(directory);
   const facts = { bootId: 'boot', macs: [], trust: 'network' as const };
-  const trust = { ca: site.ca.pem, signingKey: site.signingKey };
+  const trust = { ca: site.ca.pem, signingKeys: [site.signingKey], trustNumber: 1 };
   const session = await openSession({
     client,
     keys,
@@ -109,7 +109,7 @@ test('an operation that another key signed is refused', async () => {
   const forged = await signDocument('railhead-operation', { operationId: 'op_forged', nodeId }, privateKey);
   const { verifyOperation } = await import('#ramdisk/operations/verify.ts');
   const expected = {
-    signingKey: generateKeyPairSync('ed25519').publicKey,
+    signingKeys: [generateKeyPairSync('ed25519').publicKey],
     nodeId,
     machine: '',
     operationId: 'op_forged',
