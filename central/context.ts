@@ -3,6 +3,8 @@ import type { Sealer } from '#base/sealing.ts';
 import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { ImageSettings } from './images/verifier.ts';
 import type { CentralKeys } from './join/keys.ts';
+import type { HardwareProfile } from './metal/driverBindings.ts';
+import type { ShippedProfiles } from './profiles/shipped.ts';
 import type { CentralRates } from './rates.ts';
 import type { Signals } from './signals.ts';
 import type { Store } from './store/store.ts';
@@ -31,6 +33,9 @@ export interface CentralContext {
   images: ImageSettings;
   /** Units of host configuration beside the built-in ones, in the order of their application. */
   configUnits: readonly ConfigUnit[];
+  shippedProfiles: ShippedProfiles;
+  /** What machines of one kind are driven by, by the name that nodes and pools use. */
+  hardwareProfiles: Readonly<Record<string, HardwareProfile>>;
   times: EngineTimes;
   rates: CentralRates;
 }

@@ -19,6 +19,8 @@ import type { ImageSettings } from './images/verifier.ts';
 import { issueServer, shownChain } from './join/authority.ts';
 import { openKeys } from './join/keys.ts';
 import { watchKeys } from './join/watchKeys.ts';
+import { checkHardwareProfiles } from './metal/hardwareProfiles.ts';
+import { openShippedProfiles } from './profiles/shipped.ts';
 import { type CentralRates, defaultRates } from './rates.ts';
 import { openSignals } from './signals.ts';
 import { startSiteCaches } from './siteCaches/start.ts';
@@ -47,6 +49,9 @@ export interface CentralOptions {
   configUnits?: readonly ConfigUnit[];
   /** The `bcd` executable for deployed OSes: served by the API at `/bcd/<sha256>`, which becomes `userData.bcdUrl` by default. */
   executable?: string;
+  /** Profiles that ship beside the centre's own. */
+  profiles?: readonly unknown[];
+  hardwareProfiles?: Readonly<Record<string, unknown>>;
   times?: Partial<EngineTimes>;
   rates?: Partial<CentralRates>;
   log?: Log;
@@ -130,6 +135,8 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     userData: checkUserData({ ...options.userData }),
     images: options.images ?? {},
     configUnits: checkConfigUnits(options.configUnits ?? []),
+    shippedProfiles: openShippedProfiles(options.profiles),
+    hardwareProfiles: checkHardwareProfiles(options.hardwareProfiles),
     times: { ...defaultTimes, ...options.times },
     rates: { ...defaultRates, ...options.rates },
   };

@@ -19,7 +19,7 @@ export function validate<Schema extends TSchema>(
   // What JSON cannot write might not survive the copy: it is looked for in the value itself.
   const [fault] = options.jsonOnly ? findIssues(schema, value, options) : [];
   if (fault !== undefined) throw issueError(fault, code);
-  const filled = Value.Default(schema, structuredClone(value));
+  const filled = withDefaults(schema, value);
   const holds = Value.Check(schema, filled);
   if (holds && options.refused === undefined) return filled as Static<Schema>;
   const [first] = findIssues(schema, filled, options);
@@ -46,4 +46,9 @@ export function issueError({ path, message }: Issue, code: ErrorCode): RailheadE
     path,
     expected: message,
   });
+}
+
+/** A copy of `value` with the schema's defaults in the place of what is missing. */
+export function withDefaults(schema: TSchema, value: unknown): unknown {
+  return Value.Default(schema, structuredClone(value));
 }

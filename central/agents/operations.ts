@@ -19,6 +19,8 @@ export interface NewOperation<Action extends OperationAction> {
   workflowId: string;
   stepId: string;
   attempt: number;
+  /** Which of several operations of this attempt; empty for the only one. */
+  part: string;
   action: Action;
   input: OperationInput<Action>;
   expiresAt: string;
@@ -31,12 +33,14 @@ export function findOperation(
   store: Queries,
   stepId: string,
   attempt: number,
+  part = '',
 ): Promise<Row<'operations'> | undefined> {
   return store
     .selectFrom('operations')
     .selectAll()
     .where('step_id', '=', stepId)
     .where('attempt', '=', attempt)
+    .where('part', '=', part)
     .executeTakeFirst();
 }
 
@@ -45,7 +49,7 @@ export async function queueOperation<Action extends OperationAction>(
   { store, keys, sealer, signals }: CentralContext,
   request: NewOperation<Action>,
 ): Promise<string> {
-  const { siteId, nodeId, workflowId, stepId, attempt, action, input, expiresAt } = request;
+  const { siteId, nodeId, workflowId, stepId, attempt, part, action, input, expiresAt } = request;
   const { target } = operations[action];
   const machine = await addressee(store, request.joinId);
   const plain: Operation = {
@@ -60,7 +64,7 @@ export async function queueOperation<Action extends OperationAction>(
   const jws =
     target === 'ramdisk' ? await signDocument('railhead-operation', plain, keys.signing) : undefined;
   const operation = jws === undefined ? plain : { ...plain, jws };
-  const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt };
+  const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part };
   await store
     .insertInto('operations')
     .values({

@@ -5,13 +5,13 @@ import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
-import type { Profile } from '#contract/profiles.ts';
 import { DiskHints, PowerAction } from '#contract/steps.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { requireProfile } from '../profiles.ts';
+import { powerProfile } from '../profiles/builtin.ts';
+import { requireProfile } from '../profiles/find.ts';
 import { putFirst, type SecretStore } from '../secrets.ts';
 import { siteTopic } from '../signals.ts';
 import { requireSite } from '../sites.ts';
@@ -209,17 +209,15 @@ async function insertMac(queries: Queries, siteId: string, mac: string, nodeId: 
 async function deploy(context: ApiContext, input: Type.Static<typeof Deploy>, caller: Caller) {
   const { tenantId, nodeId, profileId, profileVersion, disk } = input;
   const node = await requireNode(context.store, tenantId, nodeId);
-  const row = await requireProfile(context.store, tenantId, profileId, profileVersion);
-  const profile = JSON.parse(row.document) as Profile;
+  const { profile, tenantId: profileTenantId } = await requireProfile(
+    context,
+    tenantId,
+    profileId,
+    profileVersion,
+  );
   if (profile.target !== 'metal' || profile.image === undefined)
     throw new RailheadError('INVALID_INPUT', `profile ${profileId} deploys no image to a machine`, {
       path: 'profileId',
     });
-  return startWorkflow(context, { node, profile, profileTenantId: row.tenant_id, disk, caller });
-}
-
-/** What a power call runs: a workflow of one step, like everything else that drives a machine. */
-function powerProfile(action: PowerAction): Profile {
-  const steps = [{ use: 'power.setPower', with: { action } }];
-  return { id: 'metal-power', version: 1, target: 'metal', role: 'host', steps };
+  return startWorkflow(context, { node, profile, profileTenantId, method: 'deploy', disk, caller });
 }

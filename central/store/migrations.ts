@@ -191,4 +191,41 @@ CREATE TABLE secret_deliveries (
   `
 ALTER TABLE agents DROP COLUMN alarm;
 `,
+  `
+ALTER TABLE nodes ADD COLUMN lifecycle TEXT NOT NULL DEFAULT 'enrolled';
+UPDATE nodes SET lifecycle = state;
+ALTER TABLE nodes DROP COLUMN state;
+ALTER TABLE nodes RENAME COLUMN lifecycle TO state;
+ALTER TABLE nodes ADD COLUMN failed_from TEXT;
+ALTER TABLE nodes ADD COLUMN error TEXT;
+ALTER TABLE nodes ADD COLUMN hardware_profile TEXT;
+ALTER TABLE nodes ADD COLUMN labels TEXT;
+ALTER TABLE nodes ADD COLUMN inventory TEXT;
+ALTER TABLE nodes ADD COLUMN inventory_at TEXT;
+ALTER TABLE node_macs ADD COLUMN discovered_at TEXT;
+CREATE TABLE mac_proposals (
+  node_id TEXT NOT NULL REFERENCES nodes (node_id), mac TEXT NOT NULL, site_id TEXT NOT NULL, proposed_at TEXT NOT NULL,
+  PRIMARY KEY (node_id, mac)
+);
+ALTER TABLE workflows ADD COLUMN settles TEXT;
+UPDATE workflows SET settles = '{"method":"deploy","during":"deploying","success":"active"}'
+  WHERE state = 'running' AND node_id IN (SELECT node_id FROM nodes WHERE state = 'deploying');
+UPDATE nodes SET failed_from = 'deploying' WHERE state = 'failed';
+ALTER TABLE profiles ADD COLUMN row_version INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE profiles ADD COLUMN deleted_at TEXT;
+ALTER TABLE operations RENAME TO operations_before;
+CREATE TABLE operations (
+  operation_id TEXT PRIMARY KEY, site_id TEXT NOT NULL REFERENCES sites (site_id), node_id TEXT NOT NULL,
+  step_id TEXT NOT NULL REFERENCES workflow_steps (step_id), workflow_id TEXT NOT NULL, attempt INTEGER NOT NULL,
+  part TEXT NOT NULL, target TEXT NOT NULL, action TEXT NOT NULL, sealed BLOB NOT NULL, join_id TEXT REFERENCES node_joins (join_id),
+  created_at TEXT NOT NULL, expires_at TEXT NOT NULL, taken_at TEXT, cancel_requested_at TEXT, cancel_told_at TEXT,
+  progress TEXT, outcome TEXT, result TEXT, error TEXT, finished_at TEXT,
+  UNIQUE (step_id, attempt, part)
+);
+INSERT INTO operations
+  SELECT operation_id, site_id, node_id, step_id, workflow_id, attempt, '', target, action, sealed, join_id, created_at, expires_at,
+    taken_at, cancel_requested_at, cancel_told_at, progress, outcome, result, error, finished_at FROM operations_before;
+DROP TABLE operations_before;
+CREATE INDEX open_operations_by_site ON operations (site_id) WHERE outcome IS NULL;
+`,
 ];

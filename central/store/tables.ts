@@ -3,6 +3,7 @@ import type { CacheState, Compression, ImageFormat, ImageKind } from '#contract/
 import type { TrustLevel } from '#contract/join.ts';
 import type { NodeSpecRole } from '#contract/nodeSpec.ts';
 import type { OperationOutcome } from '#contract/operations.ts';
+import type { NodeState } from '../metal/states.ts';
 
 /** A time as ISO 8601 text, which sorts as time does. */
 type Time = string;
@@ -148,6 +149,10 @@ interface ProfilesTable {
   visibility: 'private' | 'public';
   used_at: Time | null;
   created_at: Time;
+  /** Counts the changes of this row, for `ifVersion`. */
+  row_version: Generated<number>;
+  /** Since when it is hidden from new workflows. */
+  deleted_at: Time | null;
 }
 
 interface NodesTable {
@@ -159,13 +164,31 @@ interface NodesTable {
   hostname: string | null;
   address: string | null;
   bmc: Json | null;
-  state: 'enrolled' | 'deploying' | 'active' | 'failed';
+  state: NodeState;
   role: string | null;
   created_at: Time;
   /** Driver bindings as `resolveDriverBindings` made them; null: those of its BMC alone. */
   drivers: Json | null;
   /** Units of the profile that was deployed last; null before the first deploy has succeeded. */
   host_config: Json | null;
+  /** The state that it failed out of, and why; null unless its state is `failed`. */
+  failed_from: NodeState | null;
+  error: Json | null;
+  /** The node's own; null: its pool's. */
+  hardware_profile: string | null;
+  /** What operators set, for `when`. */
+  labels: Json | null;
+  /** What the machine told of itself last. */
+  inventory: Json | null;
+  inventory_at: Time | null;
+}
+
+/** Hardware addresses that PXE discovery found for a node which is known by its product UUID. */
+interface MacProposalsTable {
+  node_id: string;
+  mac: string;
+  site_id: string;
+  proposed_at: Time;
 }
 
 interface BootEntriesTable {
@@ -191,6 +214,8 @@ interface NodeMacsTable {
   site_id: string;
   mac: string;
   node_id: string;
+  /** When PXE discovery bound it; null when it was enrolled. */
+  discovered_at: Time | null;
 }
 
 /** Why a joined ramdisk is there no more: it fell silent, or two machines claimed to be it. */
@@ -315,6 +340,8 @@ interface WorkflowsTable {
   profile: Json;
   profile_tenant_id: string;
   disk: Json | null;
+  /** What its end makes of the node (central/metal/states.ts); null: nothing. */
+  settles: Json | null;
   state: 'running' | 'succeeded' | 'failed' | 'cancelled';
   error: Json | null;
   created_by: string;
@@ -348,6 +375,8 @@ interface OperationsTable {
   workflow_id: string;
   attempt: number;
   target: 'site' | 'ramdisk' | 'node';
+  /** Which of several operations of one attempt; empty for the only one. */
+  part: string;
   action: string;
   /** The whole operation, encrypted: its input may hold user data. */
   sealed: Buffer;
@@ -395,6 +424,7 @@ export interface Tables {
   profiles: ProfilesTable;
   nodes: NodesTable;
   node_macs: NodeMacsTable;
+  mac_proposals: MacProposalsTable;
   node_specs: NodeSpecsTable;
   boot_entries: BootEntriesTable;
   node_joins: NodeJoinsTable;

@@ -3,8 +3,10 @@ import { systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import { toWireError } from '#contract/errors.ts';
 import type { CentralContext } from '../context.ts';
+import { nodeLabels } from '../metal/labels.ts';
+import { verdict } from '../metal/settle.ts';
 import { nodeTopic, workflowTopic } from '../signals.ts';
-import { decideNext, isDecisiveFailure } from './decide.ts';
+import { decideNext, isDecisiveFailure, type Move, type SkipReason } from './decide.ts';
 import {
   changeStep,
   findWorkflow,
@@ -98,10 +100,11 @@ async function advance(
   if (workflow === undefined || workflow.state !== 'running') return true;
   if (workflow.cancel_requested_at !== null) cancel.abort(new StepCancelled());
   const steps = await stepsOf(central.store, workflowId);
-  const move = decideNext(steps, workflow.cancel_requested_at !== null);
+  const labels = await nodeLabels(central.store, workflow.node_id);
+  const move = decideNext(steps, workflow.cancel_requested_at !== null, labels);
   if (move.kind === 'run') await runStep(central, workflow, move.step, { cancelled: cancel.signal, closing });
-  if (move.kind === 'skip') await skip(central, workflow, move.steps);
-  if (move.kind === 'finish') await finishWorkflow(central.store, workflow, move.state, failure(steps));
+  if (move.kind === 'skip') await skip(central, workflow, move);
+  if (move.kind === 'finish') await finish(central, workflow, steps, move.state);
   central.signals.notify(workflowTopic(workflowId));
   // What the installed OS is to be may have changed with the workflow's end.
   if (move.kind === 'finish') central.signals.notify(nodeTopic(workflow.node_id));
@@ -117,10 +120,33 @@ async function pause(milliseconds: number, { cancel, closing }: RunInterrupts): 
 async function skip(
   { store }: CentralContext,
   workflow: WorkflowRow,
-  steps: readonly StepRow[],
+  { steps, reason }: Extract<Move, { kind: 'skip' }>,
 ): Promise<void> {
+  const set = { state: 'skipped' as const, result: JSON.stringify({ reason }) };
   for (const step of steps)
-    await changeStep(store, workflow, step, { set: { state: 'skipped' }, event: 'skipped' });
+    await changeStep(store, workflow, step, {
+      set,
+      event: 'skipped',
+      text: skipTexts[reason],
+      data: { reason },
+    });
+}
+
+const skipTexts: Record<SkipReason, string> = {
+  failed: 'a step before it failed',
+  cancelled: 'the workflow was cancelled',
+  when: 'its when does not hold for this node',
+  fallback: 'the step that it stands in for has not failed',
+};
+
+async function finish(
+  { store }: CentralContext,
+  workflow: WorkflowRow,
+  steps: readonly StepRow[],
+  outcome: 'succeeded' | 'failed' | 'cancelled',
+): Promise<void> {
+  const { state, error } = verdict(workflow, steps, outcome);
+  await finishWorkflow(store, workflow, state, error ?? failure(steps));
 }
 
 /** The error of the step that ended the workflow. */

@@ -1,18 +1,32 @@
 import { durationMs } from '#contract/durations.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { type ErrorCode, RailheadError } from '#contract/errors.ts';
+import { findIssues, type Issue } from '#contract/findIssues.ts';
 import type { Profile, ProfileStep } from '#contract/profiles.ts';
-import { isStepName, type StepName, steps } from '#contract/steps.ts';
-import { validate } from '#contract/validate.ts';
+import { isStepName, type StepName, type StepPlace, steps } from '#contract/steps.ts';
+import { validate, withDefaults } from '#contract/validate.ts';
 
 /** One step as a workflow runs it: defaults filled in, `with` checked. */
 export interface PlannedStep {
   use: StepName;
+  /** Where it stands in the profile: `steps[2].fallback[0]`. */
+  path: string;
+  /** Where it runs, when the profile says so. */
+  on?: StepPlace;
   with: Record<string, unknown>;
   phase: 'main' | 'cleanup';
   timeoutMs: number;
   retries: number;
-  onFailure: 'fail' | 'continue';
+  onFailure: 'fail' | 'continue' | 'fallback';
   await?: 'rejoin';
+  /** A label expression: when it does not hold for the node, the step is skipped. */
+  when?: string;
+  /** The position of the step whose failure this one is run after. */
+  fallbackOf?: number;
+}
+
+/** Why a step of a profile cannot be run. */
+export interface PlanIssue extends Issue {
+  code: Extract<ErrorCode, 'UNSUPPORTED' | 'INVALID_INPUT'>;
 }
 
 /** A profile's step lists in the order they run, with the phase that each belongs to. */
@@ -22,67 +36,98 @@ const lists = [
   { field: 'cleanup', phase: 'cleanup' },
 ] as const;
 
+/** One step of a profile, a fallback's included, as it stands there. */
+interface Written {
+  step: ProfileStep;
+  path: string;
+  phase: PlannedStep['phase'];
+  fallbackOf?: number;
+}
+
 /**
- * The steps that a workflow of `profile` runs.
+ * The steps that a workflow of `profile` runs, in their order; a step's fallback follows it.
  * @throws RailheadError UNSUPPORTED or INVALID_INPUT whose `details.path` names the first field that cannot be run
  */
 export function planWorkflow(profile: Profile): PlannedStep[] {
-  refuseUnsupported(profile);
-  return lists.flatMap(({ field, phase }) =>
-    (profile[field] ?? []).map((step, index) => planStep(step, phase, `${field}[${index}]`)),
-  );
+  const [issue] = planIssues(profile);
+  if (issue === undefined) return writtenSteps(profile).map(planStep);
+  const { code, path, message } = issue;
+  throw new RailheadError(code, `${path}: ${message}`, { path, expected: message });
 }
 
-/** @throws RailheadError UNSUPPORTED for what a profile may say and this release does not run */
-export function refuseUnsupported(profile: Profile): void {
-  for (const { field } of lists)
-    for (const [index, step] of (profile[field] ?? []).entries()) {
-      const path = `${field}[${index}]`;
-      if (step.when !== undefined)
-        throw unsupported(`${path}.when`, 'when is not supported yet: leave it out');
-      if (step.onFailure === 'fallback')
-        throw unsupported(`${path}.onFailure`, 'fallback is not supported yet: use fail or continue');
-    }
+/** Everything for which the steps of a profile cannot be run, in document order. */
+export function planIssues(profile: Profile): PlanIssue[] {
+  const written = writtenSteps(profile);
+  return written.flatMap((one, position) => stepIssues(one, written.slice(0, position)));
 }
 
-function planStep(step: ProfileStep, phase: PlannedStep['phase'], path: string): PlannedStep {
-  if (!isStepName(step.use)) throw unsupported(`${path}.use`, `there is no step ${step.use}`);
-  const definition = steps[step.use];
-  if (step.on !== undefined && !placesOf(definition.runs).includes(step.on))
-    throw new RailheadError(
-      'INVALID_INPUT',
-      `${step.use} runs on ${placesOf(definition.runs).join(' or ')}, not on ${step.on}`,
-      {
-        path: `${path}.on`,
-      },
-    );
-  const awaited = step.await ?? ('await' in definition ? definition.await : undefined);
-  return {
-    use: step.use,
-    with: checkedInput(step.use, step.with ?? {}, `${path}.with`),
-    phase,
-    timeoutMs: durationMs(step.timeout ?? definition.timeout),
-    retries: step.retries ?? 0,
-    onFailure: step.onFailure === 'continue' ? 'continue' : 'fail',
-    ...(awaited === undefined ? {} : { await: awaited }),
-  };
+function writtenSteps(profile: Profile): Written[] {
+  const written: Written[] = [];
+  for (const { field, phase } of lists) append(written, profile[field] ?? [], field, phase);
+  return written;
 }
 
-function placesOf(runs: (typeof steps)[StepName]['runs']): readonly string[] {
-  return runs === 'ramdisk-or-node' ? ['ramdisk', 'node'] : [runs];
-}
-
-/** The step's `with`, whose faults are named by their path in the profile. */
-function checkedInput(use: StepName, input: Record<string, unknown>, path: string): Record<string, unknown> {
-  try {
-    return validate(steps[use].input, input) as Record<string, unknown>;
-  } catch (error) {
-    if (!(error instanceof RailheadError)) throw error;
-    const at = error.details.path ? `${path}.${error.details.path}` : path;
-    throw new RailheadError(error.code, `${at}: ${error.details.expected}`, { ...error.details, path: at });
+function append(
+  written: Written[],
+  list: readonly ProfileStep[],
+  path: string,
+  phase: PlannedStep['phase'],
+  fallbackOf?: number,
+): void {
+  for (const [index, step] of list.entries()) {
+    const place = { step, path: `${path}[${index}]`, phase };
+    const position = written.push(fallbackOf === undefined ? place : { ...place, fallbackOf }) - 1;
+    append(written, step.fallback ?? [], `${place.path}.fallback`, phase, position);
   }
 }
 
-function unsupported(path: string, message: string): RailheadError {
-  return new RailheadError('UNSUPPORTED', `${path}: ${message}`, { path });
+function stepIssues({ step, path }: Written, before: readonly Written[]): PlanIssue[] {
+  const { use, on } = step;
+  if (!isStepName(use))
+    return [{ code: 'UNSUPPORTED', path: `${path}.use`, message: `there is no step ${use}` }];
+  const places = placesOf(use);
+  const misplaced =
+    on === undefined || places.includes(on) ? [] : [`${use} runs on ${places.join(' or ')}, not on ${on}`];
+  return [
+    ...misplaced.map((message) => invalid(`${path}.on`, message)),
+    ...findIssues(steps[use].input, withDefaults(steps[use].input, step.with ?? {})).map((issue) =>
+      invalid(issue.path === '' ? `${path}.with` : `${path}.with.${issue.path}`, issue.message),
+    ),
+    ...sourceIssues(step, path, before),
+  ];
+}
+
+/** A `fromStep` names the `use` of a step that runs before. */
+function sourceIssues(step: ProfileStep, path: string, before: readonly Written[]): PlanIssue[] {
+  const from = step.use === 'media.insert' ? step.with?.fromStep : undefined;
+  if (typeof from !== 'string' || before.some((earlier) => earlier.step.use === from)) return [];
+  return [invalid(`${path}.with.fromStep`, `no step ${from} comes before this one`)];
+}
+
+function placesOf(use: StepName): StepPlace[] {
+  const { runs } = steps[use];
+  return runs === 'ramdisk-or-node' ? ['ramdisk', 'node'] : [runs];
+}
+
+function planStep({ step, path, phase, fallbackOf }: Written): PlannedStep {
+  const use = step.use as StepName;
+  const definition = steps[use];
+  const awaited = step.await ?? ('await' in definition ? definition.await : undefined);
+  return {
+    use,
+    path,
+    ...(step.on === undefined ? {} : { on: step.on }),
+    with: validate(definition.input, step.with ?? {}) as Record<string, unknown>,
+    phase,
+    timeoutMs: durationMs(step.timeout ?? definition.timeout),
+    retries: step.retries ?? 0,
+    onFailure: step.fallback === undefined ? (step.onFailure ?? 'fail') : 'fallback',
+    ...(awaited === undefined ? {} : { await: awaited }),
+    ...(step.when === undefined ? {} : { when: step.when }),
+    ...(fallbackOf === undefined ? {} : { fallbackOf }),
+  };
+}
+
+function invalid(path: string, message: string): PlanIssue {
+  return { code: 'INVALID_INPUT', path, message };
 }

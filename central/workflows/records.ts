@@ -3,6 +3,8 @@ import { newId } from '#contract/ids.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints } from '#contract/steps.ts';
 import { recordEvent } from '../events.ts';
+import { settleNode } from '../metal/settle.ts';
+import type { Settlement } from '../metal/states.ts';
 import { unpinImages } from '../siteCaches/locations.ts';
 import { now, type Queries, type Store, toJson } from '../store/store.ts';
 import type { NewRow, Row } from '../store/tables.ts';
@@ -18,6 +20,7 @@ export interface NewWorkflow {
   profileTenantId: string;
   plan: readonly PlannedStep[];
   disk?: DiskHints | undefined;
+  settles?: Settlement | undefined;
   createdBy: string;
 }
 
@@ -35,6 +38,7 @@ export async function insertWorkflow(queries: Queries, request: NewWorkflow): Pr
       profile: JSON.stringify(profile),
       profile_tenant_id: request.profileTenantId,
       disk: toJson(request.disk),
+      settles: toJson(request.settles),
       state: 'running',
       created_by: createdBy,
       created_at: now(),
@@ -119,7 +123,7 @@ export async function finishWorkflow(
       .set({ state, error: toJson(error), finished_at: now() })
       .where('workflow_id', '=', workflow.workflow_id)
       .execute();
-    await settleNode(queries, workflow, state);
+    await settleNode(queries, workflow, state, error);
     await voidPreparations(queries, workflow.workflow_id);
     await recordEvent(queries, {
       type: `workflow.${state}`,
@@ -130,21 +134,6 @@ export async function finishWorkflow(
       data: error,
     });
   });
-}
-
-/** Only a workflow that deploys an image decides what its node is. */
-async function settleNode(queries: Queries, workflow: WorkflowRow, state: string): Promise<void> {
-  const profile = JSON.parse(workflow.profile) as Profile;
-  if (profile.image === undefined) return;
-  const after =
-    state === 'succeeded'
-      ? {
-          state: 'active' as const,
-          role: profile.role,
-          host_config: JSON.stringify(profile.hostConfig ?? {}),
-        }
-      : { state: 'failed' as const };
-  await queries.updateTable('nodes').set(after).where('node_id', '=', workflow.node_id).execute();
 }
 
 /** The rendered user data is needed no more, and an unused join token must not stay a way in. */

@@ -33,8 +33,8 @@ export async function beginOperation<Action extends OperationAction>(
   makeInput: () => Promise<OperationInput<Action>>,
   joinId?: string,
 ): Promise<string> {
-  const { central, workflow, stepId, attempt, deadline } = run;
-  const existing = await findOperation(central.store, stepId, attempt);
+  const { central, workflow, stepId, attempt, part = '', deadline } = run;
+  const existing = await findOperation(central.store, stepId, attempt, part);
   if (existing !== undefined) return existing.operation_id;
   run.stop.throwIfAborted();
   const place = { siteId: workflow.site_id, nodeId: workflow.node_id, workflowId: workflow.workflow_id };
@@ -44,6 +44,7 @@ export async function beginOperation<Action extends OperationAction>(
     ...place,
     stepId,
     attempt,
+    part,
     action,
     input,
     expiresAt: deadline,

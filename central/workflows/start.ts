@@ -3,6 +3,7 @@ import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints } from '#contract/steps.ts';
 import type { ApiContext } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
+import { type MetalMethod, type Settlement, settlementOf } from '../metal/states.ts';
 import { isDuplicate, now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { planWorkflow } from './plan.ts';
@@ -13,54 +14,66 @@ export interface WorkflowRequest {
   node: Row<'nodes'>;
   profile: Profile;
   profileTenantId: string;
+  /** The method of metal that it is for; without one it leaves the node's state alone. */
+  method?: MetalMethod;
   disk?: DiskHints | undefined;
   caller: Caller;
 }
 
 /**
  * Stores a workflow and sets it going.
- * @throws RailheadError CONFLICT while another workflow runs on the node; what `planWorkflow` refuses
+ * @throws RailheadError CONFLICT while another workflow runs on the node, INVALID_STATE when the method does not begin in the
+ *   node's state; what `planWorkflow` refuses
  */
 export async function startWorkflow(
   { store, engine }: ApiContext,
-  { node, profile, profileTenantId, disk, caller }: WorkflowRequest,
+  { node, profile, profileTenantId, method, disk, caller }: WorkflowRequest,
 ): Promise<{ workflowId: string }> {
   const plan = planWorkflow(profile);
   const createdBy = `token ${caller.tokenId}`;
   try {
     const workflowId = await store.transaction().execute(async (queries) => {
-      const created = await insertWorkflow(queries, {
-        node,
-        profile,
-        profileTenantId,
-        plan,
-        disk,
-        createdBy,
-      });
-      if (profile.image !== undefined) await markDeploying(queries, node, profile, profileTenantId);
-      return created;
+      const settles = method === undefined ? undefined : await beginMethod(queries, node, method);
+      await markUsed(queries, profile, profileTenantId);
+      return insertWorkflow(queries, { node, profile, profileTenantId, plan, disk, settles, createdBy });
     });
     engine.run(workflowId);
     return { workflowId };
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    const message = `a workflow runs on node ${node.node_id}: wait for it or cancel it`;
-    throw new RailheadError('CONFLICT', message, { path: 'nodeId', reason: 'workflow-running' }, error);
+    throw running(node, error);
   }
 }
 
-/** From its first use on, a profile's version does not change any more. */
-async function markDeploying(
+/** Takes the node into the state that lasts as long as the method's workflow, from the state that it is in now. */
+async function beginMethod(
   queries: Queries,
-  node: Row<'nodes'>,
-  profile: Profile,
-  profileTenantId: string,
-): Promise<void> {
+  { node_id: nodeId }: Row<'nodes'>,
+  method: MetalMethod,
+): Promise<Settlement> {
+  const node = await queries
+    .selectFrom('nodes')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .executeTakeFirstOrThrow();
+  const busy = await queries
+    .selectFrom('workflows')
+    .select('workflow_id')
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  if (busy !== undefined) throw running(node);
+  const settlement = settlementOf(method, node.state, node.failed_from);
   await queries
     .updateTable('nodes')
-    .set({ state: 'deploying' })
-    .where('node_id', '=', node.node_id)
+    .set({ state: settlement.during })
+    .where('node_id', '=', nodeId)
     .execute();
+  return settlement;
+}
+
+/** From its first use on, a profile's version does not change any more. */
+async function markUsed(queries: Queries, profile: Profile, profileTenantId: string): Promise<void> {
   await queries
     .updateTable('profiles')
     .set({ used_at: now() })
@@ -69,4 +82,9 @@ async function markDeploying(
     .where('version', '=', profile.version)
     .where('used_at', 'is', null)
     .execute();
+}
+
+function running({ node_id }: Pick<Row<'nodes'>, 'node_id'>, cause?: unknown): RailheadError {
+  const message = `a workflow runs on node ${node_id}: wait for it or cancel it`;
+  return new RailheadError('CONFLICT', message, { path: 'nodeId', reason: 'workflow-running' }, cause);
 }

@@ -12,6 +12,8 @@ export interface StepRun {
   step: PlannedStep;
   stepId: string;
   attempt: number;
+  /** Which of its operations this attempt is at, when it has several. */
+  part?: string;
   /** ISO 8601: when this attempt is given up. */
   deadline: string;
   /** Aborts at the deadline, on cancel and when the centre stops; its reason says which. */

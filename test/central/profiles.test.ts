@@ -36,36 +36,231 @@ test('the latest version is meant when none is named', async () => {
   expect(await get({ profileVersion: 3 })).toMatchObject({ status: 404, error: { code: 'NOT_FOUND' } });
 });
 
-test('another tenant sees a profile when it is public, and its own before that', async () => {
+test("a lookup prefers the tenant's own profile, then a public stored one, then a shipped one", async () => {
   await create({ id: 'private' });
-  await create({ id: 'shared' }, { visibility: 'public' });
-  const get = (profileId: string) => centre.call('profiles.get', { tenantId: 'acme', profileId });
-  expect((await get('private')).status).toBe(404);
-  expect((await get('shared')).data).toMatchObject({ tenantId: 'root' });
-  await centre.call('profiles.create', { tenantId: 'acme', document: { ...sampleProfile, id: 'shared' } });
-  expect((await get('shared')).data).toMatchObject({ tenantId: 'acme' });
-  const { data } = await centre.call<{ items: object[] }>('profiles.list', { tenantId: 'acme' });
-  expect(data.items).toMatchObject([
-    { profileId: 'shared', tenantId: 'acme' },
-    { profileId: 'shared', tenantId: 'root' },
-  ]);
+  const get = async (profileId: string) =>
+    (await centre.call('profiles.get', { tenantId: 'acme', profileId })).data;
+  expect(await get('private')).toBeUndefined();
+  expect(await get('metal-rescue')).toMatchObject({ tenantId: 'builtin', visibility: 'public', used: true });
+  await create({ id: 'metal-rescue', version: 7 }, { visibility: 'public' });
+  expect(await get('metal-rescue')).toMatchObject({ tenantId: 'root', profileVersion: 7 });
+  const own = { ...sampleProfile, id: 'metal-rescue', version: 3 };
+  await centre.call('profiles.create', { tenantId: 'acme', document: own });
+  expect(await get('metal-rescue')).toMatchObject({ tenantId: 'acme', profileVersion: 3 });
+  await centre.call('profiles.delete', { tenantId: 'root', profileId: 'metal-rescue' });
+});
+
+test("the list has the tenant's, public and shipped profiles, by id, a page at a time", async () => {
+  await create({ id: 'aaa-shared' }, { visibility: 'public' });
+  await create({ id: 'aaa-private' });
+  const list = async (more: object) =>
+    (
+      await centre.call<{ items: { profileId: string; tenantId: string }[]; cursor?: string }>(
+        'profiles.list',
+        {
+          tenantId: 'acme2',
+          ...more,
+        },
+      )
+    ).data;
+  const { items } = await list({ limit: 200 });
+  const names = items.map(({ profileId }) => profileId);
+  expect(names).toContain('aaa-shared');
+  expect(names).not.toContain('aaa-private');
+  expect(items.filter(({ tenantId }) => tenantId === 'builtin').length).toBeGreaterThan(10);
+  expect(names).toEqual(names.toSorted());
+  const paged: string[] = [];
+  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+    const page = await list({ limit: 3, ...(cursor !== undefined && { cursor }) });
+    paged.push(...page.items.map(({ profileId }) => profileId));
+    cursor = page.cursor;
+  }
+  expect(paged).toEqual(names);
+});
+
+test('a list page has at most 200 profiles', async () => {
+  expect(await centre.call('profiles.list', { tenantId: 'root', limit: 201 })).toMatchObject({
+    error: { code: 'INVALID_INPUT', details: { path: 'limit' } },
+  });
 });
 
 test.each([
-  [400, 'INVALID_INPUT', 'steps[0].timeout', { steps: [{ use: 'userdata.render', timeout: 'soon' }] }],
-  [400, 'INVALID_INPUT', 'colour', { colour: 'blue' }],
-  [422, 'UNSUPPORTED', 'steps[0].when', { steps: [{ use: 'userdata.render', when: 'nvswitch' }] }],
-  [
-    400,
-    'INVALID_INPUT',
-    'cleanup[0].onFailure',
-    { cleanup: [{ use: 'boot.cleanUp', onFailure: 'fallback' }] },
-  ],
-])('storing answers %i %s naming %s', async (status, code, path, change) => {
+  ['steps[0].timeout', { steps: [{ use: 'userdata.render', timeout: 'soon' }] }],
+  ['colour', { colour: 'blue' }],
+  ['steps[0].when', { steps: [{ use: 'userdata.render', when: 'a b' }] }],
+  ['cleanup[0].onFailure', { cleanup: [{ use: 'boot.cleanUp', onFailure: 'fallback' }] }],
+])('through the API a document that is no profile is INVALID_INPUT naming %s', async (path, change) => {
   expect(await create({ id: 'refused', ...change })).toMatchObject({
-    status,
-    error: { code, details: { path } },
+    status: 400,
+    error: { code: 'INVALID_INPUT', details: { path } },
   });
+});
+
+test('nothing is stored under the tenant of the shipped profiles', async () => {
+  const input = { tenantId: 'builtin', document: sampleProfile };
+  expect(await centre.call('profiles.create', input)).toMatchObject({
+    error: { code: 'INVALID_INPUT', details: { path: 'tenantId' } },
+  });
+});
+
+const on = (profileId: string, more: object = {}) => ({ tenantId: 'root', profileId, ...more });
+
+test('validate reports every problem at once with its path', async () => {
+  const userData = { kind: 'cloud-init', template: 'none.yaml' };
+  const steps = [
+    { use: 'moon.fly', fallback: [{ use: 'power.setPower', with: { action: 'up' } }] },
+    { use: 'deploy.deploy', on: 'site', with: { image: 'lost@1', colour: 1 } },
+    { use: 'media.insert', with: {} },
+    { use: 'media.insert', with: { fromStep: 'later.step' } },
+    { use: 'media.insert', with: { image: 'demo-os@1' } },
+  ];
+  await create({
+    id: 'broken',
+    image: { ref: 'absent@1' },
+    userData,
+    steps,
+    cleanup: [{ use: 'disk.wipe' }],
+  });
+  const { data } = await centre.call<{ valid: boolean; issues: { path: string }[] }>(
+    'profiles.validate',
+    on('broken'),
+  );
+  expect(data.valid).toBe(false);
+  expect(data.issues.map(({ path }) => path)).toEqual([
+    'image.ref',
+    'steps[1].with.image',
+    'steps[4].with.image',
+    'userData.template',
+    'steps[1]',
+    'steps[0].use',
+    'steps[0].fallback[0].with.action',
+    'steps[1].on',
+    'steps[1].with.colour',
+    'steps[2].with',
+    'steps[3].with.fromStep',
+    'cleanup[0].with.mode',
+  ]);
+});
+
+test('a profile without a fault is valid', async () => {
+  await create({ id: 'sound', userData: undefined, steps: [{ use: 'deploy.deploy' }] });
+  expect((await centre.call('profiles.validate', on('sound'))).data).toEqual({
+    profileId: 'sound',
+    profileVersion: 1,
+    valid: true,
+    issues: [],
+  });
+  for (const { data } of [await centre.call('profiles.validate', on('metal-commission'))])
+    expect(data).toMatchObject({ valid: true, issues: [] });
+});
+
+test('render shows the expanded steps: defaults filled in, fallbacks after their step, phases in order', async () => {
+  const steps = [
+    { use: 'diag.dcgm', retries: 2, when: 'gpu', fallback: [{ use: 'power.getPower', timeout: '5s' }] },
+  ];
+  await create({ id: 'expanded', steps, acceptance: [{ use: 'boot.kexec' }] });
+  const { data } = await centre.call<{ steps: object[] }>('profiles.render', on('expanded'));
+  expect(data.steps).toMatchObject([
+    {
+      use: 'diag.dcgm',
+      path: 'steps[0]',
+      phase: 'main',
+      with: { level: 1 },
+      timeoutMs: 3_600_000,
+      retries: 2,
+      when: 'gpu',
+      onFailure: 'fallback',
+    },
+    {
+      use: 'power.getPower',
+      path: 'steps[0].fallback[0]',
+      timeoutMs: 5_000,
+      fallbackOf: 0,
+      onFailure: 'fail',
+    },
+    { use: 'boot.kexec', path: 'acceptance[0]', phase: 'main', await: 'rejoin', timeoutMs: 900_000 },
+    { use: 'boot.cleanUp', path: 'cleanup[0]', phase: 'cleanup' },
+  ]);
+});
+
+test("update replaces an unused version's document, once its row is as the caller saw it", async () => {
+  await create({ id: 'draft' });
+  const document = { ...sampleProfile, id: 'draft', description: 'better' };
+  const update = (more: object) => centre.call('profiles.update', on('draft', more));
+  expect((await update({ document, ifVersion: 1 })).data).toMatchObject({
+    rowVersion: 2,
+    document: { description: 'better' },
+  });
+  expect(await update({ document, ifVersion: 1 })).toMatchObject({
+    status: 409,
+    error: { code: 'CONFLICT', details: { path: 'ifVersion', expected: 1, found: 2 } },
+  });
+  expect(await update({ document: { ...document, version: 2 } })).toMatchObject({
+    error: { code: 'INVALID_INPUT', details: { path: 'version' } },
+  });
+  expect(await update({ document: { ...document, colour: 1 } })).toMatchObject({
+    error: { code: 'INVALID_INPUT', details: { path: 'colour' } },
+  });
+  expect(await update({})).toMatchObject({ error: { code: 'INVALID_INPUT' } });
+});
+
+test('update changes who sees a version', async () => {
+  await create({ id: 'opened' });
+  const seen = () => centre.call('profiles.get', { tenantId: 'acme', profileId: 'opened' });
+  expect((await seen()).status).toBe(404);
+  await centre.call('profiles.update', on('opened', { visibility: 'public' }));
+  expect((await seen()).data).toMatchObject({ visibility: 'public' });
+});
+
+test('a shipped profile is read-only, and another tenant’s is not found', async () => {
+  for (const name of ['update', 'delete']) {
+    const more = name === 'update' ? { visibility: 'private' } : {};
+    expect(await centre.call(`profiles.${name}`, on('metal-inspect', more))).toMatchObject({
+      error: { code: 'INVALID_STATE', details: { reason: 'shipped' } },
+    });
+    await create({ id: 'theirs' }, { visibility: 'public' });
+    const foreign = { tenantId: 'acme', profileId: 'theirs', ...more };
+    expect(await centre.call(`profiles.${name}`, foreign)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+  }
+});
+
+test('delete hides one version, or all, and a hidden number is not given again', async () => {
+  for (const version of [1, 2, 3]) await create({ id: 'passing', version });
+  const remove = (more: object) => centre.call('profiles.delete', on('passing', more));
+  expect((await remove({ profileVersion: 3 })).data).toEqual({ deleted: 1 });
+  expect((await centre.call('profiles.get', on('passing'))).data).toMatchObject({ profileVersion: 2 });
+  expect((await centre.call('profiles.get', on('passing', { profileVersion: 3 }))).status).toBe(404);
+  expect(await create({ id: 'passing', version: 3 })).toMatchObject({ error: { code: 'CONFLICT' } });
+  expect((await remove({})).data).toEqual({ deleted: 2 });
+  expect((await remove({})).status).toBe(404);
+});
+
+test.each([
+  ['create', 'manage'],
+  ['update', 'manage'],
+  ['delete', 'manage'],
+  ['get', 'read'],
+  ['list', 'read'],
+  ['validate', 'read'],
+  ['render', 'read'],
+])('%s is decided as compute:profiles:%s on the tenant', async (name, action) => {
+  const input =
+    {
+      create: { tenantId: 'root', document: {} },
+      update: on('sound', { visibility: 'private' }),
+      list: { tenantId: 'root' },
+    }[name] ?? on('sound');
+  const other = action === 'manage' ? 'read' : 'manage';
+  const lacking = await centre.tokenFor(
+    `compute:profiles:${other}@compute-tenant:root`,
+    `compute:profiles:${action}@compute-tenant:acme`,
+  );
+  expect(await lacking(`profiles.${name}`, input)).toMatchObject({
+    status: 403,
+    error: { details: { action: `compute:profiles:${action}` } },
+  });
+  const granted = await centre.tokenFor(`compute:profiles:${action}@compute-tenant:root`);
+  expect((await granted(`profiles.${name}`, input)).status).not.toBe(403);
 });
 
 test.each([
