@@ -2,43 +2,45 @@ import { type AgentPoll, type AgentPollAnswer, protocolVersion } from '#contract
 import type { CentralContext } from '../context.ts';
 import { noteTrust, trustNews } from '../join/trustNews.ts';
 import { allSites, nodeTopic, siteTopic } from '../signals.ts';
-import { noteAgent } from '../siteCaches/inventory.ts';
-import { now } from '../store/store.ts';
+import type { Contacts } from './contacts.ts';
+import type { Patience } from './heldPolls.ts';
 import { type AgentIdentity, type PresentedIdentity, requireStanding } from './identity.ts';
-import { currentNodeSpec, noteObserved } from './nodeSpec.ts';
+import { currentNodeSpec } from './nodeSpec.ts';
 import { cancelledOperations, markCancelTold, markTaken, waitingOperations } from './operations.ts';
 
 /**
  * Answers an agent's long poll: at once when its desired state changed, an operation waits for it or one is to be
- * abandoned, the centre's keys or the list of the revoked changed; else with nothing new after `waitSeconds`, or as soon as
- * `stop` aborts. Operations go to sites alone, which relay those of a machine.
+ * abandoned, the centre's keys or the list of the revoked changed; else with nothing new as soon as `patience` ends. Operations go
+ * to sites alone, which relay those of a machine.
  * @throws RailheadError UNAUTHENTICATED (`revoked`) as soon as the agent is revoked
  */
 export async function answerPoll(
   context: CentralContext,
+  contacts: Contacts,
   agent: PresentedIdentity,
   poll: AgentPoll,
-  stop: AbortSignal,
+  patience: Patience,
 ): Promise<AgentPollAnswer> {
-  await noteContact(context, agent, poll);
+  await noteContact(context, contacts, agent, poll);
   await noteTrust(context.store, agent, poll.trustNumber);
-  const patience = AbortSignal.any([stop, AbortSignal.timeout(poll.waitSeconds * 1000)]);
   const news = await context.signals.until(
     [agent.role === 'site' ? siteTopic(agent.id) : nodeTopic(agent.id), allSites],
     () => findNews(context, agent, poll),
-    patience,
+    patience.signal,
   );
   const answer = news ?? (await currentAnswer(context, agent, poll.observedGeneration)).answer;
-  if (!stop.aborted) await markCancelTold(context.store, answer.cancelled);
+  if (!patience.isGone()) await markCancelTold(context.store, answer.cancelled);
   return answer;
 }
 
-async function noteContact(context: CentralContext, agent: AgentIdentity, poll: AgentPoll): Promise<void> {
-  const { store, signals } = context;
-  await noteObserved(store, agent, poll.observedGeneration);
+async function noteContact(
+  { store, signals }: CentralContext,
+  contacts: Contacts,
+  agent: AgentIdentity,
+  poll: AgentPoll,
+): Promise<void> {
+  await contacts.note(agent, poll.observedGeneration);
   if (agent.role === 'node') return signals.notify(nodeTopic(agent.id));
-  await store.updateTable('sites').set({ seen_at: now() }).where('site_id', '=', agent.id).execute();
-  await noteAgent(store, { agentId: agent.id, siteId: agent.id });
   await markTaken(store, agent.id, poll.taken);
   signals.notify(siteTopic(agent.id));
 }

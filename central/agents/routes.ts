@@ -3,7 +3,6 @@ import { AgentPoll } from '#contract/agentWire.ts';
 import { JoinRequest, RenewRequest } from '#contract/join.ts';
 import { SecretRequest } from '#contract/secrets.ts';
 import { validate } from '#contract/validate.ts';
-import { goneSignal } from '#doors/goneSignal.ts';
 import { type Rate, RateLimiter } from '#doors/rateLimiter.ts';
 import { anyone, type Route, route } from '#doors/routes.ts';
 import type { CentralContext } from '../context.ts';
@@ -11,6 +10,8 @@ import { answerJoin } from '../join/join.ts';
 import { wellKnown } from '../join/pins.ts';
 import { answerRejoin, RejoinRequest } from '../join/rejoin.ts';
 import { answerRenewal } from '../join/renew.ts';
+import { gatherContacts } from './contacts.ts';
+import { createHeldPolls } from './heldPolls.ts';
 import { authenticateAgent, identityUri, siteOf } from './identity.ts';
 import { answerPoll } from './poll.ts';
 import { takeReport } from './report.ts';
@@ -66,6 +67,8 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
   const agent = (request: FastifyRequest) => authenticateAgent(context.store, request);
   const site = async (request: FastifyRequest) => siteOf(await agent(request));
   const limiter = new RateLimiter(agentRate);
+  const contacts = gatherContacts(context.store);
+  const polls = createHeldPolls(stop);
   const siteAllowance = { limiter, keyOf: (id: string) => identityUri({ role: 'site', id }) };
   return [
     route({
@@ -73,8 +76,12 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
       path: '/v1/agent/poll',
       admit: agent,
       allowance: { limiter, keyOf: identityUri },
-      answer: ({ body }, caller, reply) =>
-        answerPoll(context, caller, validate(AgentPoll, body), AbortSignal.any([stop, goneSignal(reply)])),
+      answer: ({ body }, caller, reply) => {
+        const poll = validate(AgentPoll, body);
+        return polls.hold(reply, poll.waitSeconds * 1000, (patience) =>
+          answerPoll(context, contacts, caller, poll, patience),
+        );
+      },
     }),
     route({
       method: 'POST',

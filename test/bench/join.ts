@@ -49,19 +49,14 @@ async function inTurn(connections: number, directory: string, start: Start, sign
   progress(`${connections} sites make their keys`);
   await prepare(directory, connections, clients);
   signal.throwIfAborted();
-  const centre = start('centreProcess.ts', directory);
-  const { url } = await centre.call<{ url: string }>('url');
   progress('they join');
-  const joinSeconds = await timed(() => all(clients, 'join', { url }));
+  const joinSeconds = await joined(start('centreProcess.ts', directory), clients);
   signal.throwIfAborted();
   progress('they hold a long poll each');
-  const ours = await held(centre, url, clients);
-  await centre.end();
+  const ours = await held(start('centreProcess.ts', directory), clients, true);
   signal.throwIfAborted();
   progress('they hold one each at a bare Fastify');
-  const bare = start('bareProcess.ts', directory);
-  const { url: bareUrl } = await bare.call<{ url: string }>('url');
-  const peer = await held(bare, `${bareUrl}/?bare`, clients);
+  const peer = await held(start('bareProcess.ts', directory), clients, false);
   const machine = {
     ...thisMachine(),
     connections,
@@ -99,23 +94,31 @@ async function prepare(directory: string, count: number, clients: readonly Worke
   );
 }
 
-/** What a server takes to hold the polls of all clients, beyond what it had before. */
-async function held(server: Worker, url: string, clients: readonly Worker[]) {
+async function joined(centre: Worker, clients: readonly Worker[]): Promise<number> {
+  const { url } = await centre.call<{ url: string }>('url');
+  const seconds = await timed(() => all(clients, 'join', { url }));
+  await centre.end();
+  return seconds;
+}
+
+/** What a server that has just started takes to hold the polls of all clients. `hasNews`: it answers the first of each at once. */
+async function held(server: Worker, clients: readonly Worker[], hasNews: boolean) {
+  const { url } = await server.call<{ url: string }>('url');
   const before = await server.call<{ mib: number }>('memory');
-  const seconds = await timed(() => all(clients, 'hold', { url }));
+  const seconds = await timed(() => all(clients, 'hold', { url, hasNews }));
   await systemClock.sleep(settleMs);
   const after = await server.call<{ mib: number }>('memory');
   const counts = await all<{ held: number }>(clients, 'count');
   await all(clients, 'drop');
+  await server.end();
   const connections = counts.reduce((sum, one) => sum + one.held, 0);
-  const grown = after.mib - before.mib;
   return {
     held: connections,
     connectSeconds: round(seconds),
     mibBefore: Math.round(before.mib),
     mibHolding: Math.round(after.mib),
-    kibPerConnection: round((grown * 1024) / connections),
-    heldPerMiB: round(connections / grown),
+    kibPerConnection: round(((after.mib - before.mib) * 1024) / connections),
+    heldPerMiB: round(connections / after.mib),
   };
 }
 

@@ -70,12 +70,12 @@ async function join({ url }: { url: string }): Promise<object> {
   return {};
 }
 
-/** Resolves once every site has asked for what it does not know, and then waits. */
-async function hold({ url }: { url: string }): Promise<object> {
+/** Resolves once every site has got what it did not know, where there is something, and asked for what is next. */
+async function hold({ url, hasNews }: { url: string; hasNews: boolean }): Promise<object> {
   await each(sites, async ({ identity }) => {
     const socket = await connectTo(url, identity as SecureContext);
     held.push(socket);
-    const generation = url.endsWith('?bare') ? 0 : await poll(socket, 0, 0);
+    const generation = hasNews ? await poll(socket, 0, 0) : 0;
     void keepPolling(socket, generation);
   });
   return {};
