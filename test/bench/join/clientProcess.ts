@@ -71,8 +71,16 @@ async function join({ url }: { url: string }): Promise<object> {
 }
 
 /** Resolves once every site has got what it did not know, where there is something, and asked for what is next. */
-async function hold({ url, hasNews }: { url: string; hasNews: boolean }): Promise<object> {
-  await each(sites, async ({ identity }) => {
+async function hold({
+  url,
+  hasNews,
+  upTo,
+}: {
+  url: string;
+  hasNews: boolean;
+  upTo?: number;
+}): Promise<object> {
+  await each(sites.slice(0, upTo), async ({ identity }) => {
     const socket = await connectTo(url, identity as SecureContext);
     held.push(socket);
     const generation = hasNews ? await poll(socket, 0, 0) : 0;
