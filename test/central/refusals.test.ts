@@ -1,8 +1,14 @@
 import { afterEach, expect, test } from 'vitest';
+import { onHost } from '#central/host.ts';
+import type { ImageVerifier } from '#central/images/verifier.ts';
+import { imagesCachedAt, syncSiteImageLocations } from '#central/siteCaches/locations.ts';
+import type { Store } from '#central/store/store.ts';
+import type { Operation } from '#contract/operations.ts';
 import { mustRegister, newSigner, osImage } from './centre.ts';
-import { deploy, follow, workflow } from './line.ts';
+import type { FakeSite } from './fakeSite.ts';
+import { bootMachine, deploy, follow, osDigest, workflow } from './line.ts';
 import { sampleProfile } from './sampleProfile.ts';
-import { type Stage, setStage } from './stage.ts';
+import { failedWith, instead, type Stage, setStage } from './stage.ts';
 
 let stage: Stage;
 afterEach(() => stage.close());
@@ -56,6 +62,107 @@ test.each([
   await follow(call, workflowId);
   expect(await workflow(call, workflowId)).toMatchObject({ state: 'failed', error: { code, details } });
   expect(stage.site.taken.map(({ action }) => action)).not.toContain('deploy.image');
+});
+
+test.each([
+  [
+    'a revoked signer',
+    (store: Store) => store.updateTable('image_signers').set({ revoked_at: 'now' }).execute(),
+  ],
+  [
+    'a tampered catalog row',
+    (store: Store) =>
+      store
+        .updateTable('images')
+        .set({ sha256: 'b'.repeat(64) })
+        .where('ref', '=', 'demo-os@1')
+        .execute(),
+  ],
+])(
+  '%s stops the deploy with INVALID_STATE, and the node fails without any deploy.image sent',
+  async (_, change) => {
+    // The ramdisk has booted by then: an image is verified right before use.
+    stage = await setStage(
+      instead('power.setPower', async (operation, at) => {
+        await onHost(stage.line.directory, ({ store }) => change(store));
+        await at.succeed(operation);
+        await bootMachine('node-1', at, stage.machines.get('node-1') ?? {});
+      }),
+    );
+    const { call } = stage.line;
+    const workflowId = await deploy(stage.line, 'node-1');
+    await follow(call, workflowId);
+    expect(await workflow(call, workflowId)).toMatchObject({
+      state: 'failed',
+      error: { code: 'INVALID_STATE', details: { reason: 'signature', ref: 'demo-os@1' } },
+    });
+    expect(stage.site.taken.map(({ action }) => action)).not.toContain('deploy.image');
+    const { data: node } = await call('nodes.get', { tenantId: 'root', nodeId: 'node-1' });
+    expect(node).toMatchObject({ state: 'failed', images: [] });
+  },
+);
+
+test("allowUnsigned lets a tenant's own unsigned OS image deploy, for development", async () => {
+  const document = { ...sampleProfile, image: { ref: 'unsigned@1' } };
+  stage = await setStage(undefined, document, { images: { allowUnsigned: true } });
+  await mustRegister(stage.line.call, osImage({ ref: 'unsigned@1', sha256: 'c'.repeat(64) }));
+  const workflowId = await deploy(stage.line, 'node-1');
+  await follow(stage.line.call, workflowId);
+  expect(await workflow(stage.line.call, workflowId)).toMatchObject({ state: 'succeeded' });
+  expect(stage.machines.get('node-1')?.deployed).toMatchObject({ digest: 'c'.repeat(64) });
+});
+
+test('the verifier that is given for deploys decides at deploy time, of ramdisks too', async () => {
+  const asked: string[] = [];
+  const deployVerifier: ImageVerifier = async ({ image, allowlist }) => {
+    asked.push(`${image.ref} by ${allowlist}`);
+    return image.kind === 'ramdisk' ? {} : undefined;
+  };
+  stage = await setStage(undefined, sampleProfile, { images: { deployVerifier } });
+  const workflowId = await deploy(stage.line, 'node-1');
+  await follow(stage.line.call, workflowId);
+  expect(await workflow(stage.line.call, workflowId)).toMatchObject({
+    state: 'failed',
+    error: { code: 'INVALID_STATE', details: { reason: 'signature', ref: 'demo-os@1' } },
+  });
+  expect(asked).toEqual(['ramdisk@1 by root', 'demo-os@1 by root']);
+});
+
+test('an OS image that a pool names as its ramdisk boots nothing', async () => {
+  stage = await setStage();
+  const { call, poolId } = stage.line;
+  await call('pools.update', { tenantId: 'root', poolId, policy: { ramdisk: { x86_64: 'demo-os@1' } } });
+  const workflowId = await deploy(stage.line, 'node-1');
+  await follow(call, workflowId);
+  expect(await workflow(call, workflowId)).toMatchObject({
+    state: 'failed',
+    error: { code: 'INVALID_STATE', details: { reason: 'not-a-ramdisk', ref: 'demo-os@1' } },
+  });
+});
+
+test("an image is pinned in its site's cache while a deploy streams it, and is used then", async () => {
+  const digest = osDigest;
+  const seen = Promise.withResolvers<{ operation: Operation; at: FakeSite }>();
+  stage = await setStage(instead('deploy.image', (operation, at) => seen.resolve({ operation, at })));
+  const { call, directory, siteId } = stage.line;
+  const host = <Value>(work: (store: Store) => Promise<Value>) =>
+    onHost(directory, ({ store }) => work(store));
+  await stage.site.report({ images: [{ digest, ref: 'demo-os@1', state: 'ready' }] });
+  await expect.poll(() => host((store) => imagesCachedAt(store, siteId))).toMatchObject([{ digest }]);
+  const workflowId = await deploy(stage.line, 'node-1');
+  const { operation, at } = await seen.promise;
+  await at.report({ images: [] });
+  const pins = () => host((store) => store.selectFrom('image_pins').select('workflow_id').execute());
+  expect(await pins()).toEqual([{ workflow_id: workflowId }]);
+  await host((store) => syncSiteImageLocations(store, siteId));
+  expect(await host((store) => imagesCachedAt(store, siteId))).toMatchObject([
+    { digest, usedAt: expect.any(String) },
+  ]);
+  await at.report(failedWith(operation, 'DRIVER_ERROR', 'truncated'));
+  await follow(call, workflowId);
+  expect(await pins()).toEqual([]);
+  await host((store) => syncSiteImageLocations(store, siteId));
+  expect(await host((store) => imagesCachedAt(store, siteId))).toEqual([]);
 });
 
 test("the machine owner's own image is written before a public one of the same ref", async () => {

@@ -148,6 +148,18 @@ test.each([
   expect(await host(listWithdrawals)).toEqual([]);
 });
 
+test('a withdrawal is one transaction: what fails in the middle of it leaves nothing', async () => {
+  stage = await setStage();
+  await host((store) => store.schema.alterTable('host_changes').renameTo('elsewhere').execute());
+  await expect(withdraw(osDigest)).rejects.toThrow(/host_changes/);
+  await host((store) => store.schema.alterTable('elsewhere').renameTo('host_changes').execute());
+  expect(await host(listWithdrawals)).toEqual([]);
+  const events = await host((store) =>
+    store.selectFrom('events').select('text').where('type', '=', 'image.withdrawn').execute(),
+  );
+  expect(events).toEqual([]);
+});
+
 test('a machine is on record with the image that was written last; a write that failed leaves what was there before', async () => {
   let fails = false;
   stage = await setStage(async (operation, at) => {
