@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { toWireError } from '#contract/errors.ts';
+import { beginAudit, endAudit, namesIn } from './audit.ts';
 import { type CentralKeys, makeMissingKeys, noCentre, openKeys } from './join/keys.ts';
 import { hasDatabase, recordDatabase, sqliteFile } from './store/database.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -24,6 +28,56 @@ export async function onHost<Value>(
     return await work({ store, keys });
   } finally {
     await store.destroy();
+  }
+}
+
+/**
+ * Carries out what changes something: it is written down before it acts, and how it ended after, with the ids of what `work` returns.
+ * @throws RailheadError NOT_FOUND when no centre was made there, or what `work` throws
+ */
+export function actOnHost(
+  directory: string,
+  act: HostAct,
+  work: (host: CentralHost) => Promise<unknown>,
+): Promise<void> {
+  return onHost(directory, async (host) => {
+    const { command, tenantId } = act;
+    const subject = { ...namesIn(act.subject), ...loginUser() };
+    const auditId = await beginAudit(host.store, {
+      actor: `host:${userInfo().username}`,
+      method: `railhead central ${command}`,
+      action: 'host',
+      scope: 'host',
+      ...(tenantId === undefined ? {} : { tenantId }),
+      subject,
+    });
+    try {
+      const value = await work(host);
+      await endAudit(host.store, auditId, 'ok', { ...subject, ...namesIn(value) });
+    } catch (error) {
+      await endAudit(host.store, auditId, toWireError(error).code);
+      throw error;
+    }
+  });
+}
+
+/** A command on the host that changes something. */
+export interface HostAct {
+  /** As it is typed after `railhead central`. */
+  command: string;
+  tenantId?: string;
+  /** The ids and names that it was given. */
+  subject: Record<string, unknown>;
+}
+
+/** Who logged in before he became this user, where the kernel knows (audit's login uid). */
+function loginUser(): { loginUserId?: string } {
+  const unset = String(2 ** 32 - 1);
+  try {
+    const uid = readFileSync('/proc/self/loginuid', 'utf8').trim();
+    return uid === unset || uid === '' ? {} : { loginUserId: uid };
+  } catch {
+    return {};
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { auditCommand } from './audit.ts';
 import type { CliEnvironment } from './client.ts';
 import { imagesCommand } from './images.ts';
 import { metalCommand } from './metal.ts';
@@ -7,6 +8,8 @@ import { poolsCommand } from './pools.ts';
 import { profilesCommand } from './profiles.ts';
 import { secretsCommand } from './secrets.ts';
 import { sitesCommand } from './sites.ts';
+import { tenantsCommand } from './tenants.ts';
+import { tokensCommand } from './tokens.ts';
 import { workflowsCommand } from './workflows.ts';
 
 /** Every command that calls the centre's API. */
@@ -20,5 +23,8 @@ export function apiCommands(environment: CliEnvironment): Command[] {
     metalCommand(environment),
     secretsCommand(environment),
     workflowsCommand(environment),
+    tenantsCommand(environment),
+    tokensCommand(environment),
+    auditCommand(environment),
   ];
 }

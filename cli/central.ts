@@ -2,10 +2,11 @@ import { Command, Option } from 'commander';
 import { forbidMemoryDumps } from '#base/libc.ts';
 import { openLog } from '#base/log.ts';
 import { closeAll, stopSignal } from '#base/shutdown.ts';
-import { makeCentre, onHost } from '#central/host.ts';
+import { actOnHost, makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
 import { agentsCommand, revokeCommand } from './central/agents.ts';
+import { auditCommand } from './central/audit.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
 import {
   collect,
@@ -13,6 +14,7 @@ import {
   duration,
   hostFolder,
   httpUrl,
+  integer,
   listenOption,
   printJson,
   text,
@@ -36,7 +38,8 @@ export function centralCommand(): Command {
     .addCommand(signersCommand())
     .addCommand(withdrawCommand())
     .addCommand(agentsCommand())
-    .addCommand(revokeCommand());
+    .addCommand(revokeCommand())
+    .addCommand(auditCommand());
 }
 
 interface RunFlags {
@@ -45,6 +48,8 @@ interface RunFlags {
   apiListen: { host: string; port: number };
   apiTls?: true;
   agentsListen: { host: string; port: number };
+  trustProxy?: string[];
+  tokenRate: number;
   advertise?: string;
   name?: string[];
   bcd?: string;
@@ -62,6 +67,13 @@ function runCommand(): Command {
     .addOption(listenOption('--api-listen <host:port>', "the operators' API", '127.0.0.1:8080'))
     .option('--api-tls', "serve the API over TLS by the centre's CA")
     .addOption(listenOption('--agents-listen <host:port>', "the agents' listener", '0.0.0.0:8443'))
+    .option('--trust-proxy <address>', 'a proxy before the API whose X-Forwarded-For is believed', collect)
+    .option(
+      '--token-rate <number>',
+      'requests a second of one token, ten times as many at once',
+      integer,
+      100,
+    )
     .option('--advertise <url>', 'base URL by which agents reach the centre', httpUrl)
     .option('--name <name>', 'a further name or address for the certificates', collect)
     .option('--bcd <file>', 'the bcd executable to publish at the API for deployed OSes')
@@ -97,13 +109,16 @@ async function runCentral(flags: RunFlags): Promise<void> {
     bcdSha256,
     templates,
     tokenTtl,
+    trustProxy,
+    tokenRate,
   } = flags;
   const log = openLog('railhead-central', flags.logLevel);
   forbidMemoryDumps();
   const central = await startCentral({
     directory,
     ...(database !== undefined && { database }),
-    api: { ...apiListen, tls: flags.apiTls === true },
+    api: { ...apiListen, tls: flags.apiTls === true, ...(trustProxy !== undefined && { trustProxy }) },
+    rates: { token: { perSecond: tokenRate, burst: 10 * tokenRate } },
     agents: agentsListen,
     names: certificateNames(flags),
     ...(advertise !== undefined && { advertise }),
@@ -134,7 +149,9 @@ function initCommand(): Command {
     .addOption(databaseOption())
     .action(async ({ directory, database }: { directory: string; database?: string }) => {
       const made = await makeCentre(directory, database);
-      await onHost(directory, async ({ keys }) => printJson({ directory, made, pins: centralPins(keys) }));
+      await actOnHost(directory, { command: 'init', subject: {} }, async ({ keys }) => {
+        printJson({ directory, made, pins: centralPins(keys) });
+      });
     });
 }
 

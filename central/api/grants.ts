@@ -46,6 +46,15 @@ export function isGranted(grants: readonly Grant[], action: string, scopes: read
   );
 }
 
+/** The single things of one kind for which `action` is granted. */
+export function grantedIds(grants: readonly Grant[], action: string, kind: Scope['kind']): string[] {
+  return grants
+    .filter(
+      (grant) => grant.scopeKind === kind && grant.scopeId !== '*' && allowsAction(grant.action, action),
+    )
+    .map((grant) => grant.scopeId);
+}
+
 /**
  * Reads `compute:images:publish@compute-tenant:root`.
  * @throws RailheadError INVALID_INPUT

@@ -19,6 +19,13 @@ export interface Method<Input extends TSchema = TSchema> {
   scopes: (input: Static<Input>) => Scope[];
   /** Whether a call may wait for something to happen; only such a call is worth watching its caller. */
   waits?: boolean;
+  /**
+   * A list of things of this kind: who is granted the action on single ones alone is let in too, and `caller.only` then says which
+   * ones `run` may answer.
+   */
+  items?: Scope['kind'];
+  /** The tenant that the input names is made by this method. */
+  makesTenant?: true;
   /** `stop` aborts when the centre stops, and when the caller of a method that `waits` hangs up. */
   run: (context: ApiContext, input: Static<Input>, caller: Caller, stop: AbortSignal) => Promise<unknown>;
 }

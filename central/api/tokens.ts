@@ -2,20 +2,34 @@ import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { hotRead } from '../store/hotRead.ts';
 import { newSecretToken, tokenHash } from '../store/secretTokens.ts';
-import { fromNow, now, type Queries } from '../store/store.ts';
+import { fromNow, now, type Queries, type Store } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import type { Grant } from './grants.ts';
 
-/** Who calls: the token's id, and what it may do. */
+/** Who calls: the token's id, until when it is good, and what it may do. */
 export interface Caller {
   tokenId: string;
+  expiresAt: string;
   grants: readonly Grant[];
+  /** What the caller may see of a list that it was let into for single items alone; undefined: all of it. */
+  only?: readonly string[];
+}
+
+export interface NewToken {
+  /** Whose it is, for people. */
+  name: string;
+  grants: readonly Grant[];
+  validMs: number;
+  /** The tenant that it belongs to, whose administrators may list and revoke it. */
+  tenantId?: string | undefined;
+  /** The token that minted it, with which it is revoked; none on the host. */
+  parentId?: string;
 }
 
 /** Mints an operator's token. The token itself is returned once; its hash is stored. */
 export async function createToken(
   store: Queries,
-  { name, grants, validMs }: { name: string; grants: readonly Grant[]; validMs: number },
+  { name, grants, validMs, tenantId, parentId }: NewToken,
 ): Promise<{ tokenId: string; token: string; expiresAt: string }> {
   const token = newSecretToken('rht');
   const tokenId = newId('tok');
@@ -30,20 +44,50 @@ export async function createToken(
       created_at: now(),
       expires_at: expiresAt,
       revoked_at: null,
+      tenant_id: tenantId ?? null,
+      parent_id: parentId ?? null,
     })
     .execute();
   return { tokenId, token, expiresAt };
 }
 
-/** @throws RailheadError NOT_FOUND when there is no such token in use */
-export async function revokeToken(store: Queries, tokenId: string): Promise<void> {
-  const { numUpdatedRows } = await store
-    .updateTable('tokens')
-    .set({ revoked_at: now() })
-    .where('token_id', '=', tokenId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) throw new RailheadError('NOT_FOUND', `there is no token ${tokenId} in use`);
+/**
+ * Revokes a token and every one that was minted by it, however far down. Returns the ids.
+ * @throws RailheadError NOT_FOUND when there is no such token in use, or the tenant that is named has none
+ */
+export function revokeToken(store: Store, tokenId: string, tenantId?: string): Promise<string[]> {
+  return store.transaction().execute(async (queries) => {
+    const token = await queries
+      .selectFrom('tokens')
+      .selectAll()
+      .where('token_id', '=', tokenId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    if (token === undefined || (tenantId !== undefined && token.tenant_id !== tenantId))
+      throw new RailheadError('NOT_FOUND', `there is no token ${tokenId} in use`, { path: 'tokenId' });
+    const family = await familyOf(queries, tokenId);
+    await queries
+      .updateTable('tokens')
+      .set({ revoked_at: now() })
+      .where('token_id', 'in', family)
+      .where('revoked_at', 'is', null)
+      .execute();
+    return family;
+  });
+}
+
+async function familyOf(queries: Queries, tokenId: string): Promise<string[]> {
+  const family = [tokenId];
+  for (let parents = family; parents.length > 0; ) {
+    const children = await queries
+      .selectFrom('tokens')
+      .select('token_id')
+      .where('parent_id', 'in', parents)
+      .execute();
+    parents = children.map((row) => row.token_id);
+    family.push(...parents);
+  }
+  return family;
 }
 
 export function listTokens(store: Queries): Promise<Row<'tokens'>[]> {
@@ -59,15 +103,26 @@ const tokenByHash = hotRead((store) => store.selectFrom('tokens').selectAll().wh
 export async function authenticate(store: Queries, authorization: string | undefined): Promise<Caller> {
   const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw unauthenticated('send Authorization: Bearer and a token', 'missing');
-  const row = await tokenByHash(store, tokenHash(token));
-  if (row === undefined || row.revoked_at !== null)
-    throw unauthenticated('this token is not known', 'unknown');
+  return callerOf(await tokenByHash(store, tokenHash(token)));
+}
+
+function callerOf(row: Row<'tokens'> | undefined): Caller {
+  if (row === undefined) throw unauthenticated('this token is not known', 'unknown');
+  if (row.revoked_at !== null) throw unauthenticated('this token was revoked', 'revoked');
   if (row.expires_at <= now()) throw unauthenticated('this token has expired', 'expired');
-  return { tokenId: row.token_id, grants: JSON.parse(row.grants) as Grant[] };
+  return {
+    tokenId: row.token_id,
+    expiresAt: row.expires_at,
+    grants: JSON.parse(row.grants) as Grant[],
+  };
 }
 
 function unauthenticated(message: string, reason: string): RailheadError {
-  return new RailheadError('UNAUTHENTICATED', `${message}: railhead central token create mints one`, {
-    reason,
-  });
+  return new RailheadError(
+    'UNAUTHENTICATED',
+    `${message}: tokens.create or railhead central token create mint one`,
+    {
+      reason,
+    },
+  );
 }

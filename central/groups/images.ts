@@ -41,7 +41,8 @@ export const images: Group = {
     action: 'compute:images:read',
     input: ImageList,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: ({ store }, input) => listImages(store, input),
+    items: 'compute-image',
+    run: ({ store }, input, { only }) => listImages(store, input, only),
   }),
   promote: method({
     kind: 'mutation',

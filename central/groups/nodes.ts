@@ -33,13 +33,15 @@ export const nodes: Group = {
     action: 'compute:nodes:read',
     input: Type.Object({ tenantId: TenantId, ...pageFields }, closed),
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: async ({ store }, { tenantId, limit, cursor }) => {
+    items: 'compute-node',
+    run: async ({ store }, { tenantId, limit, cursor }, { only }) => {
       let query = store
         .selectFrom('nodes')
         .selectAll()
         .where('tenant_id', '=', tenantId)
         .orderBy('node_id')
         .limit(limit + 1);
+      if (only !== undefined) query = query.where('node_id', 'in', only);
       if (cursor !== undefined) query = query.where('node_id', '>', decodeCursor(cursor, 'string')[0]);
       const page = pageOf(
         await query.execute(),

@@ -48,7 +48,8 @@ export const workflows: Group = {
     action: 'compute:workflows:read',
     input: WorkflowList,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: ({ store }, input) => list(store, input),
+    items: 'compute-workflow',
+    run: ({ store }, input, { only }) => list(store, input, only),
   }),
   cancel: method({
     kind: 'mutation',
@@ -77,7 +78,11 @@ async function requireWorkflow(store: Queries, tenantId: string, workflowId: str
   return workflow;
 }
 
-async function list(store: Queries, { tenantId, nodeId, limit, cursor }: Type.Static<typeof WorkflowList>) {
+async function list(
+  store: Queries,
+  { tenantId, nodeId, limit, cursor }: Type.Static<typeof WorkflowList>,
+  only: readonly string[] | undefined,
+) {
   let query = store
     .selectFrom('workflows')
     .selectAll()
@@ -85,6 +90,7 @@ async function list(store: Queries, { tenantId, nodeId, limit, cursor }: Type.St
     .orderBy('workflow_id', 'desc')
     .limit(limit + 1);
   if (nodeId !== undefined) query = query.where('node_id', '=', nodeId);
+  if (only !== undefined) query = query.where('workflow_id', 'in', only);
   if (cursor !== undefined) query = query.where('workflow_id', '<', decodeCursor(cursor, 'string')[0]);
   return pageOf(await query.execute(), limit, (row) => [row.workflow_id], summarizeWorkflow);
 }

@@ -34,6 +34,7 @@ export async function visibleImage(store: Queries, tenantId: string, imageId: st
 export async function listImages(
   store: Queries,
   { tenantId, kind, limit, cursor }: Page & { tenantId: string; kind?: ImageKind },
+  only?: readonly string[],
 ): Promise<PageOf<Image>> {
   const after = cursor === undefined ? undefined : await positionOf(store, tenantId, cursor);
   const [own, shared] = (['own', 'public'] as const).map((which) => {
@@ -46,6 +47,7 @@ export async function listImages(
         ? query.where('tenant_id', '=', tenantId)
         : query.where('visibility', '=', 'public').where('tenant_id', '!=', tenantId);
     if (kind !== undefined) query = query.where('kind', '=', kind);
+    if (only !== undefined) query = query.where('image_id', 'in', only);
     return after === undefined
       ? query
       : query.where(({ eb, refTuple, tuple }) =>

@@ -228,4 +228,22 @@ INSERT INTO operations
 DROP TABLE operations_before;
 CREATE INDEX open_operations_by_site ON operations (site_id) WHERE outcome IS NULL;
 `,
+  `
+CREATE TABLE tenants (tenant_id TEXT PRIMARY KEY, name TEXT NOT NULL, created_at TEXT NOT NULL);
+INSERT INTO tenants (tenant_id, name, created_at)
+  SELECT tenant_id, tenant_id, MIN(created_at) FROM (
+    SELECT 'root' AS tenant_id, '1970-01-01T00:00:00.000Z' AS created_at
+    UNION ALL SELECT tenant_id, created_at FROM images UNION ALL SELECT tenant_id, created_at FROM profiles
+    UNION ALL SELECT tenant_id, created_at FROM pools UNION ALL SELECT tenant_id, created_at FROM nodes
+  ) AS used GROUP BY tenant_id;
+ALTER TABLE tokens ADD COLUMN tenant_id TEXT;
+ALTER TABLE tokens ADD COLUMN parent_id TEXT;
+CREATE INDEX tokens_by_parent ON tokens (parent_id);
+ALTER TABLE audit RENAME COLUMN token_id TO actor;
+ALTER TABLE audit ADD COLUMN address TEXT;
+ALTER TABLE audit ADD COLUMN tenant_id TEXT;
+ALTER TABLE audit ADD COLUMN subject TEXT;
+ALTER TABLE audit ADD COLUMN ended_at TEXT;
+CREATE INDEX audit_by_tenant ON audit (tenant_id, audit_id);
+`,
 ];

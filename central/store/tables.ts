@@ -18,16 +18,29 @@ interface TokensTable {
   created_at: Time;
   expires_at: Time;
   revoked_at: Time | null;
+  tenant_id: string | null;
+  parent_id: string | null;
+}
+
+interface TenantsTable {
+  tenant_id: string;
+  name: string;
+  created_at: Time;
 }
 
 interface AuditTable {
   audit_id: string;
   at: Time;
-  token_id: string;
+  /** A token's id, or `host:<user>`. */
+  actor: string;
+  address: string | null;
   method: string;
   action: string;
   scope: string;
+  tenant_id: string | null;
+  subject: Json | null;
   outcome: string;
+  ended_at: Time | null;
 }
 
 interface SitesTable {
@@ -408,6 +421,7 @@ interface EventsTable {
 
 export interface Tables {
   tokens: TokensTable;
+  tenants: TenantsTable;
   audit: AuditTable;
   sites: SitesTable;
   pools: PoolsTable;

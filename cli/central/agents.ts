@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { onHost } from '#central/host.ts';
+import { actOnHost, onHost } from '#central/host.ts';
 import { listAgents } from '#central/join/agents.ts';
 import { revokeNamed } from '#central/join/revoke.ts';
 import { hostFolder, printJson } from './options.ts';
@@ -21,6 +21,8 @@ export function revokeCommand(): Command {
     .argument('<agent>', 'a site id, a node id, or the serial of a certificate of it')
     .requiredOption('--why <text>', 'for the list of agents and the events')
     .action((agent: string, { directory, why }: { directory: string; why: string }) =>
-      onHost(directory, async ({ store }) => printJson(await revokeNamed(store, agent, { why, by: 'host' }))),
+      actOnHost(directory, { command: 'revoke', subject: { agentId: agent } }, async ({ store }) =>
+        printJson(await revokeNamed(store, agent, { why, by: 'host' })),
+      ),
     );
 }

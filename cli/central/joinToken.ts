@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { onHost } from '#central/host.ts';
+import { actOnHost } from '#central/host.ts';
 import { requireJoinable } from '#central/join/joinable.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { hostFolder, printJson, validOption } from './options.ts';
@@ -23,8 +23,10 @@ export function joinTokenCommand(): Command {
 }
 
 function createToken({ directory, role, nodeId, valid }: CreateFlags): Promise<void> {
-  return onHost(directory, async ({ store }) => {
+  return actOnHost(directory, { command: 'join-token create', subject: { nodeId } }, async ({ store }) => {
     await requireJoinable(store, role, nodeId);
-    printJson(await createJoinToken(store, { role, nodeId, validMs: valid }));
+    const minted = await createJoinToken(store, { role, nodeId, validMs: valid });
+    printJson(minted);
+    return { joinTokenId: minted.joinTokenId };
   });
 }

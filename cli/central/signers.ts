@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { onHost } from '#central/host.ts';
+import { actOnHost, onHost } from '#central/host.ts';
 import { addImageSigner, listImageSigners, revokeImageSigner, rootTenant } from '#central/images/signers.ts';
 import { hostFolder, printJson } from './options.ts';
 
@@ -19,6 +19,10 @@ export function signersCommand(): Command {
     .addCommand(listCommand());
 }
 
+function act(name: 'add' | 'revoke', tenantId: string, signerId: string) {
+  return { command: `signers ${name}`, tenantId, subject: { signerId } };
+}
+
 function signerOptions(command: Command): Command {
   return hostFolder(command)
     .option('--tenant <tenant>', 'whose allowlist', rootTenant)
@@ -30,7 +34,7 @@ function addCommand(): Command {
     .description('put a public key on an allowlist')
     .requiredOption('--key <file>', 'SPKI PEM, Ed25519 or ECDSA P-256')
     .action(({ directory, tenant, signer, key }: SignerFlags & { key: string }) =>
-      onHost(directory, async ({ store }) => {
+      actOnHost(directory, act('add', tenant, signer), async ({ store }) => {
         const publicKey = await readFile(key, 'utf8');
         await addImageSigner(store, { tenantId: tenant, signerId: signer, publicKey });
       }),
@@ -41,7 +45,9 @@ function revokeCommand(): Command {
   return signerOptions(new Command('revoke'))
     .description('images that it vouched for no longer deploy')
     .action(({ directory, tenant, signer }: SignerFlags) =>
-      onHost(directory, ({ store }) => revokeImageSigner(store, tenant, signer)),
+      actOnHost(directory, act('revoke', tenant, signer), ({ store }) =>
+        revokeImageSigner(store, tenant, signer),
+      ),
     );
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { onHost } from '#central/host.ts';
+import { actOnHost, onHost } from '#central/host.ts';
 import { createSite } from '#central/sites.ts';
 import { hostFolder, printJson } from './options.ts';
 
@@ -9,9 +9,10 @@ export function sitesCommand(): Command {
     .description('put a site into the books; then mint its join token')
     .requiredOption('--name <name>', 'for people, e.g. lab')
     .action(({ directory, name }: { directory: string; name: string }) =>
-      onHost(directory, async ({ store }) => {
+      actOnHost(directory, { command: 'site create', subject: { name } }, async ({ store }) => {
         const { site_id: siteId, created_at: createdAt } = await createSite(store, name);
         printJson({ siteId, name, createdAt });
+        return { siteId };
       }),
     );
   const list = hostFolder(new Command('list'))

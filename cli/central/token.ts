@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { parseGrant } from '#central/api/grants.ts';
 import { createToken, listTokens, revokeToken } from '#central/api/tokens.ts';
-import { onHost } from '#central/host.ts';
+import { actOnHost, onHost } from '#central/host.ts';
 import { collect, hostFolder, printJson, validOption } from './options.ts';
 
 /** `railhead central token …`: the operators' bearer tokens. */
@@ -13,6 +13,14 @@ export function tokenCommand(): Command {
     .addCommand(revokeCommand());
 }
 
+interface CreateFlags {
+  directory: string;
+  name: string;
+  tenant?: string;
+  grant: string[];
+  valid: number;
+}
+
 function createCommand(): Command {
   return hostFolder(new Command('create'))
     .description('mint a token; it is shown once and stored hashed')
@@ -22,13 +30,19 @@ function createCommand(): Command {
       'what it may do, e.g. compute:images:publish@compute-tenant:root or compute:*@compute-fleet:*; may be repeated',
       collect,
     )
+    .option('--tenant <tenant>', 'the tenant that it belongs to, whose administrators may list and revoke it')
     .addOption(validOption('720h'))
-    .action((flags: { directory: string; name: string; grant: string[]; valid: number }) =>
-      onHost(flags.directory, async ({ store }) => {
-        const grants = flags.grant.map(parseGrant);
-        printJson(await createToken(store, { name: flags.name, grants, validMs: flags.valid }));
-      }),
-    );
+    .action(mint);
+}
+
+function mint({ directory, name, tenant: tenantId, grant, valid: validMs }: CreateFlags): Promise<void> {
+  const tenant = tenantId === undefined ? {} : { tenantId };
+  const act = { command: 'token create', ...tenant, subject: { name } };
+  return actOnHost(directory, act, async ({ store }) => {
+    const minted = await createToken(store, { name, grants: grant.map(parseGrant), validMs, tenantId });
+    printJson(minted);
+    return { tokenId: minted.tokenId };
+  });
 }
 
 function listCommand(): Command {
@@ -46,9 +60,11 @@ function listCommand(): Command {
 
 function revokeCommand(): Command {
   return hostFolder(new Command('revoke'))
-    .description('make a token worthless at once')
+    .description('make a token worthless at once, and every one that was minted by it')
     .argument('<token-id>')
     .action((tokenId: string, { directory }: { directory: string }) =>
-      onHost(directory, ({ store }) => revokeToken(store, tokenId)),
+      actOnHost(directory, { command: 'token revoke', subject: { tokenId } }, async ({ store }) => {
+        printJson({ revoked: await revokeToken(store, tokenId) });
+      }),
     );
 }

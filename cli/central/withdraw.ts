@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { onHost } from '#central/host.ts';
+import { actOnHost, onHost } from '#central/host.ts';
 import { listWithdrawals, undoWithdrawal, withdrawDigest } from '#central/images/withdrawal.ts';
 import { hostFolder, printJson } from './options.ts';
 
@@ -22,7 +22,9 @@ function addCommand(): Command {
     .argument('<digest>', 'sha256 of the artifact as stored')
     .requiredOption('--why <reason>', 'what is wrong with it: whoever deploys it is told')
     .action((digest: string, { directory, why }: HostFlags & { why: string }) =>
-      onHost(directory, async ({ store }) => printJson(await withdrawDigest(store, digest, why))),
+      actOnHost(directory, { command: 'withdraw digest', subject: { digest } }, async ({ store }) =>
+        printJson(await withdrawDigest(store, digest, why)),
+      ),
     );
 }
 
@@ -31,7 +33,9 @@ function undoCommand(): Command {
     .description('take a withdrawal back: the digest may be used again')
     .argument('<digest>')
     .action((digest: string, { directory }: HostFlags) =>
-      onHost(directory, ({ store }) => undoWithdrawal(store, digest)),
+      actOnHost(directory, { command: 'withdraw undo', subject: { digest } }, ({ store }) =>
+        undoWithdrawal(store, digest),
+      ),
     );
 }
 

@@ -7,6 +7,8 @@ import { addImageSigner } from '#central/images/signers.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { createSite } from '#central/sites.ts';
 import { type Central, type CentralOptions, startCentral } from '#central/start.ts';
+import type { Store } from '#central/store/store.ts';
+import { createTenant } from '#central/tenants.ts';
 import type { WireError } from '#contract/errors.ts';
 import { type Image, imageSigningInput, type RegisterImage } from '#contract/images.ts';
 import { centreDirectory } from './directory.ts';
@@ -50,6 +52,7 @@ export async function startTestCentre(options: Partial<CentralOptions> = {}): Pr
     times: testTimes,
     ...options,
   });
+  await onHost(directory, ({ store }) => addTenants(store));
   const tokenFor = async (...grants: string[]) =>
     apiClient(central.apiUrl, await mintToken(directory, grants));
   return {
@@ -62,6 +65,13 @@ export async function startTestCentre(options: Partial<CentralOptions> = {}): Pr
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** Whom the tests name, besides `root`. */
+const testTenants = ['acme', 'other', 'audited', 'audited-too', 'kinds', 'paged', 'beta', 'gamma'];
+
+async function addTenants(store: Store): Promise<void> {
+  for (const tenantId of testTenants) await createTenant(store, { tenantId, name: tenantId });
 }
 
 export function mintToken(directory: string, grants: readonly string[], validMs = 60_000): Promise<string> {

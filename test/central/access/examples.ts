@@ -1,0 +1,67 @@
+import { secretRef, type World } from './world.ts';
+
+/**
+ * A well-formed call of every method on something of the tenant `acme`. A method without one here fails its tests: add a row, and
+ * who may call it is tested.
+ */
+export const examples: Readonly<Record<string, (world: World) => object>> = {
+  'audit.list': () => ({ tenantId: 'acme' }),
+  'images.register': () => ({
+    tenantId: 'acme',
+    ref: 'more-os@1',
+    format: 'raw',
+    sha256: 'b'.repeat(64),
+    source: 'https://images.example.com/other.raw',
+  }),
+  'images.get': ({ imageId }) => ({ tenantId: 'acme', imageId }),
+  'images.list': () => ({ tenantId: 'acme' }),
+  'images.promote': ({ imageId }) => ({ tenantId: 'acme', imageId }),
+  'metal.enroll': ({ siteId, poolId }) => ({
+    tenantId: 'acme',
+    siteId,
+    poolId,
+    nodeId: 'node-more',
+    macs: ['52:54:00:00:0a:02'],
+  }),
+  'metal.deploy': ({ nodeId }) => ({ tenantId: 'acme', nodeId, profileId: 'acme-power' }),
+  'metal.power': ({ nodeId }) => ({ tenantId: 'acme', nodeId, action: 'off' }),
+  'nodes.get': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.acknowledge': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.list': () => ({ tenantId: 'acme' }),
+  'pools.create': ({ siteId }) => ({ tenantId: 'acme', siteId }),
+  'pools.get': ({ poolId }) => ({ tenantId: 'acme', poolId }),
+  'pools.list': () => ({ tenantId: 'acme' }),
+  'pools.update': ({ poolId }) => ({ tenantId: 'acme', poolId, policy: {} }),
+  'profiles.create': ({ profile }) => ({
+    tenantId: 'acme',
+    document: { ...profile, id: 'more-power', image: { ref: 'more-os@1' } },
+  }),
+  'profiles.get': () => ({ tenantId: 'acme', profileId: 'acme-power' }),
+  'profiles.validate': () => ({ tenantId: 'acme', profileId: 'acme-power' }),
+  'profiles.render': () => ({ tenantId: 'acme', profileId: 'acme-power' }),
+  'profiles.update': () => ({ tenantId: 'acme', profileId: 'acme-power', visibility: 'private' }),
+  'profiles.delete': () => ({ tenantId: 'acme', profileId: 'acme-power' }),
+  'profiles.list': () => ({ tenantId: 'acme' }),
+  'secrets.set': () => ({ tenantId: 'acme', ref: 'secret://bmc/more', text: 'root:other' }),
+  'secrets.list': () => ({ tenantId: 'acme' }),
+  'secrets.delete': () => ({ tenantId: 'acme', ref: secretRef }),
+  'sites.create': () => ({ name: 'another' }),
+  'sites.acknowledge': ({ siteId }) => ({ siteId }),
+  'sites.list': () => ({}),
+  'tenants.create': () => ({ tenantId: 'new-tenant' }),
+  'tenants.get': () => ({ tenantId: 'acme' }),
+  'tenants.list': () => ({}),
+  'tenants.update': () => ({ tenantId: 'acme', name: 'renamed' }),
+  'tenants.delete': () => ({ tenantId: 'acme' }),
+  'tokens.create': () => ({
+    tenantId: 'acme',
+    name: 'more',
+    grants: [{ action: 'compute:tokens:manage', scopeKind: 'compute-tenant', scopeId: 'acme' }],
+  }),
+  'tokens.list': () => ({ tenantId: 'acme' }),
+  'tokens.revoke': ({ tokenId }) => ({ tenantId: 'acme', tokenId }),
+  'workflows.get': ({ workflowId }) => ({ tenantId: 'acme', workflowId }),
+  'workflows.list': () => ({ tenantId: 'acme' }),
+  'workflows.cancel': ({ workflowId }) => ({ tenantId: 'acme', workflowId }),
+  'workflows.events': ({ workflowId }) => ({ tenantId: 'acme', workflowId }),
+};
