@@ -47,11 +47,16 @@ async function pullFrom(source: string, image: CacheImage, context: PullContext)
   try {
     const makeRoom = promising(partial, image, context);
     if (sizeBytes !== undefined) await makeRoom(sizeBytes);
-    const { contentType } = await pullSource(source, reporting(partial, context.onReceived, makeRoom), {
-      ...context,
-      limitBytes: context.quotaBytes,
-      ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
-    });
+    const { contentType } = await pullSource(
+      source,
+      digest,
+      reporting(partial, context.onReceived, makeRoom),
+      {
+        ...context,
+        limitBytes: context.quotaBytes,
+        ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
+      },
+    );
     await partial.commit(digest, contentType === undefined ? {} : { contentType });
     await store.add(digest, ref);
   } finally {

@@ -171,7 +171,9 @@ function freshTry(): PromiseWithResolvers<void> {
 function pauseMs(error: Error, failures: number): number | undefined {
   if (!(error instanceof RailheadError)) return backoffMs(failures, afterOtherFault);
   if (error.code !== 'DRIVER_ERROR') return undefined;
-  const content = ['digest-mismatch', 'size-mismatch', 'truncated'].includes(error.details.reason ?? '');
+  const content = ['digest-mismatch', 'size-mismatch', 'truncated', 'not-in-artifact'].includes(
+    error.details.reason ?? '',
+  );
   return backoffMs(failures, content ? afterContentFault : afterOtherFault);
 }
 

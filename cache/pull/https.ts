@@ -5,7 +5,8 @@ import { systemCode } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { noRoom, refusedRedirect, sizeMismatch, truncated, unreachable } from '../faults.ts';
 import { type AnswerFacts, type Asked, decideAnswer, validatorOf } from './answer.ts';
-import { authorizationFor, isRedirect, nextHop, publicPart, redirectLimit } from './redirects.ts';
+import { type Authorizer, urlAuthorizer } from './authorizer.ts';
+import { isRedirect, nextHop, publicPart, redirectLimit } from './redirects.ts';
 
 /** Where the bytes go: the part of an artifact that is here, and how to lengthen it or to begin anew. */
 export interface PullTarget {
@@ -45,7 +46,18 @@ export async function pullHttps(
   target: PullTarget,
   options: PullOptions,
 ): Promise<{ contentType?: string }> {
-  const transfer = new Transfer(parseSource(source), target, options);
+  const url = parseSource(source);
+  return pullFromUrl(url, urlAuthorizer(url), target, options);
+}
+
+/** The same from a URL that is known to be https, with another way to prove who asks. */
+export async function pullFromUrl(
+  source: URL,
+  authorizer: Authorizer,
+  target: PullTarget,
+  options: PullOptions,
+): Promise<{ contentType?: string }> {
+  const transfer = new Transfer(source, authorizer, target, options);
   let best = 0;
   for (let fruitless = 1; ; fruitless++) {
     try {
@@ -72,6 +84,7 @@ function parseSource(source: string): URL {
 /** One pull and what it has learned of its source: total size and validator. */
 class Transfer {
   readonly #source: URL;
+  readonly #authorizer: Authorizer;
   readonly #target: PullTarget;
   readonly #options: PullOptions;
   #totalBytes: number | undefined;
@@ -79,8 +92,9 @@ class Transfer {
   /** Whether a body has ever come. */
   #began = false;
 
-  constructor(source: URL, target: PullTarget, options: PullOptions) {
+  constructor(source: URL, authorizer: Authorizer, target: PullTarget, options: PullOptions) {
     this.#source = source;
+    this.#authorizer = authorizer;
     this.#target = target;
     this.#options = options;
     this.#totalBytes = options.expectedBytes;
@@ -116,7 +130,17 @@ class Transfer {
     };
   }
 
+  /** A refusal is answered once, by what the authorizer can show then. */
   async #ask(asked: Asked): Promise<Answer> {
+    const answer = await this.#follow(asked);
+    if (answer.statusCode !== 401) return answer;
+    const challenge = header(answer, 'www-authenticate');
+    if (!(await this.#authorizer.renew(challenge, this.#options.signal))) return answer;
+    await drop(answer);
+    return this.#follow(asked);
+  }
+
+  async #follow(asked: Asked): Promise<Answer> {
     let url = this.#source;
     for (let hop = 0; hop <= redirectLimit; hop++) {
       const answer = await request(url, {
@@ -137,7 +161,7 @@ class Transfer {
   #headers(url: URL, asked: Asked): Record<string, string> {
     return {
       'accept-encoding': 'identity',
-      ...authorizationFor(this.#source, url),
+      ...this.#authorizer.headersFor(url),
       ...(asked.offset > 0 && { range: `bytes=${asked.offset}-` }),
       ...(asked.offset > 0 && asked.validator !== undefined && { 'if-range': asked.validator }),
     };

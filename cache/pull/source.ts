@@ -1,7 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import { Agent } from 'undici';
-import { RailheadError } from '#contract/errors.ts';
 import { type PullOptions, type PullTarget, pullHttps } from './https.ts';
+import { pullOci } from './oci/pull.ts';
 
 export interface SourceTimeouts {
   connectMs: number;
@@ -23,21 +23,16 @@ export function sourceAgent(sourceCa: string | undefined, { connectMs, idleMs }:
 }
 
 /**
- * Pulls one source by the scheme of its URL.
- * @throws RailheadError UNSUPPORTED for a scheme that has no puller; see pullHttps for the rest
+ * Pulls the artifact of a digest from one source, by the scheme of its URL.
+ * @throws RailheadError: see pullHttps and pullOci
  */
 export function pullSource(
   source: string,
+  digest: string,
   target: PullTarget,
   options: PullOptions,
 ): Promise<{ contentType?: string }> {
-  if (source.startsWith('oci:'))
-    throw new RailheadError(
-      'UNSUPPORTED',
-      'oci:// sources cannot be pulled yet: register an https:// source',
-      {
-        reason: 'scheme',
-      },
-    );
-  return pullHttps(source, target, options);
+  return source.startsWith('oci:')
+    ? pullOci(source, digest, target, options)
+    : pullHttps(source, target, options);
 }

@@ -136,7 +136,9 @@ async function writeOnce(
 
 function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] {
   const site: Place = { kind: 'site', url: `${imagesUrl.replace(/\/$/, '')}/sha256/${digest}` };
-  return [site, ...sources.map((url): Place => ({ kind: 'origin', url }))];
+  // Registries are the site's to speak to: it holds the credentials and a cache.
+  const direct = sources.filter((url) => !url.startsWith('oci:'));
+  return [site, ...direct.map((url): Place => ({ kind: 'origin', url }))];
 }
 
 async function seedFor(
