@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { idPattern } from './ids.ts';
+import { Time } from './time.ts';
 
 export const ImageKind = Type.Enum(['os', 'ramdisk']);
 export const ImageFormat = Type.Enum(['raw', 'qcow2', 'iso']);
@@ -42,24 +43,28 @@ export type RegisterImage = Static<typeof RegisterImage>;
 export const ImageId = Type.String({ maxLength: 56, pattern: idPattern('img') });
 
 /** A catalog entry as the API answers it. */
-export interface Image {
-  imageId: string;
-  tenantId: string;
-  ref: string;
-  kind: ImageKind;
-  format: ImageFormat;
-  compression: Compression;
-  sha256: string;
-  sizeBytes?: number;
-  source: string;
-  signature?: string;
-  signerId?: string;
-  verified: boolean;
-  visibility: 'private' | 'public';
-  /** When and why its digest was withdrawn: it neither deploys nor boots anywhere. */
-  withdrawn?: { at: string; why: string };
-  createdAt: string;
-}
+export const Image = Type.Object(
+  {
+    imageId: ImageId,
+    tenantId: TenantId,
+    ref: ImageRef,
+    kind: ImageKind,
+    format: ImageFormat,
+    compression: Compression,
+    sha256: Digest,
+    sizeBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+    source: Type.String(),
+    signature: Type.Optional(Type.String()),
+    signerId: Type.Optional(Type.String()),
+    verified: Type.Boolean(),
+    visibility: Type.Enum(['private', 'public']),
+    /** When and why its digest was withdrawn: it neither deploys nor boots anywhere. */
+    withdrawn: Type.Optional(Type.Object({ at: Time, why: Type.String() }, { additionalProperties: false })),
+    createdAt: Time,
+  },
+  { additionalProperties: false },
+);
+export type Image = Static<typeof Image>;
 
 /** What a signer vouches for. */
 export type SignedImageFacts = Pick<Image, 'kind' | 'ref' | 'format' | 'compression' | 'sha256'>;

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 
 /** The paging fields of every list method. */
@@ -8,6 +8,12 @@ export const pageFields = {
 };
 const Page = Type.Object(pageFields);
 export type Page = Static<typeof Page>;
+
+/** The schema of a page of `item`. */
+export function pageSchema<Item extends TSchema>(item: Item) {
+  const fields = { items: Type.Array(item), cursor: Type.Optional(Type.String()) };
+  return Type.Object(fields, { additionalProperties: false });
+}
 
 /** One page: `cursor` is there when more may follow. */
 export interface PageOf<Item> {

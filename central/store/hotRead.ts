@@ -18,7 +18,7 @@ export function hotRead<Row>(
   return async (store, ...parameters) => {
     const query = queryOf(store);
     const reader = sqliteReader(store);
-    if (reader !== undefined) return reader.prepare(query.sql).get(...parameters) as Row | undefined;
+    if (reader !== undefined) return reader.get(query.sql, parameters) as Row | undefined;
     const { rows } = await store.executeQuery<Row>({ ...query, parameters });
     return rows[0];
   };

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** A new bearer secret: 256 random bits behind a prefix that says what it opens. It is shown once and never stored. */
 export function newSecretToken(prefix: 'rht' | 'rhj'): string {
@@ -11,5 +11,5 @@ export function newSecretToken(prefix: 'rht' | 'rhj'): string {
  * SHA-256, so it brings no guesser closer to the token.
  */
 export function tokenHash(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token, 'hex');
 }

@@ -1,4 +1,3 @@
-import type { Statement } from 'better-sqlite3';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -7,48 +6,38 @@ import {
   SqliteDialect,
   SqliteDriver,
 } from 'kysely';
-import { openSqlite, openSqliteReader, type Sqlite } from '#base/sqlite.ts';
+import { openSqlite } from '#base/sqlite.ts';
 import { migrations } from './migrations.ts';
+import { type SqliteReader, sqliteReaderOf } from './sqliteReader.ts';
+import { keepingStatements } from './statements.ts';
 import type { Tables } from './tables.ts';
 
-/** How many compiled statements are kept for one connection. */
-const keptStatements = 500;
-
-/** The reading connection of each store that is a SQLite file. */
-const readers = new WeakMap<Kysely<Tables>, Pick<Sqlite, 'prepare'>>();
+/** How the reads that happen on many calls are made, of each store that is a SQLite file. */
+const readers = new WeakMap<Kysely<Tables>, SqliteReader>();
 
 /** Opens the books in one SQLite file, and brings their schema up to date. */
 export function openSqliteStore(file: string): Kysely<Tables> {
   const database = openSqlite(file, migrations);
-  const reader = openSqliteReader(file);
-  const close = () => {
-    reader.close();
-    database.close();
+  const reader = sqliteReaderOf(file);
+  const { prepare } = keepingStatements(database);
+  const connection = {
+    prepare: (sql: string) => {
+      reader.forget();
+      return prepare(sql);
+    },
+    close: () => {
+      reader.close();
+      database.close();
+    },
   };
-  const kept = { ...keepingStatements(database), close };
-  const store = new Kysely<Tables>({ dialect: new Dialect({ database: kept as never }) });
-  readers.set(store, keepingStatements(reader));
+  const store = new Kysely<Tables>({ dialect: new Dialect({ database: connection as never }) });
+  readers.set(store, reader);
   return store;
 }
 
-/** A connection that only reads and sees only what is committed; undefined for a transaction, and for PostgreSQL. */
-export function sqliteReader(store: Kysely<Tables>): Pick<Sqlite, 'prepare'> | undefined {
+/** Undefined for a transaction, which must see its own writes, and for PostgreSQL. */
+export function sqliteReader(store: Kysely<Tables>): SqliteReader | undefined {
   return readers.get(store);
-}
-
-/** Compiles each statement once: that takes longer than most of them run. */
-function keepingStatements(database: Sqlite): Pick<Sqlite, 'prepare'> {
-  const kept = new Map<string, Statement>();
-  const prepare = (sql: string) => {
-    const known = kept.get(sql);
-    if (known !== undefined) return known;
-    const [oldest] = kept.keys();
-    if (kept.size >= keptStatements && oldest !== undefined) kept.delete(oldest);
-    const statement = database.prepare(sql);
-    kept.set(sql, statement);
-    return statement;
-  };
-  return { prepare: prepare as Sqlite['prepare'] };
 }
 
 class Dialect extends SqliteDialect {

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { stopRequest } from '#base/shutdown.ts';
 import type { Benchmark } from './benchmark.ts';
+import { catalog } from './catalog.ts';
 import { imageServe } from './imageServe.ts';
 import { imageWrite } from './imageWrite.ts';
 import { join } from './join.ts';
 
 /** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
-const benchmarks: readonly Benchmark[] = [imageServe, imageWrite, join];
+const benchmarks: readonly Benchmark[] = [catalog, imageServe, imageWrite, join];
 
 const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },

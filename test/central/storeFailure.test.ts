@@ -18,7 +18,7 @@ async function setWatchedStage(): Promise<void> {
 /** Deploys and returns once what the database refuses was tried again in vain. */
 async function deployInVain(): Promise<string> {
   const workflowId = await deploy(stage.line, 'node-1');
-  await expect.poll(() => failures).toBeGreaterThan(1);
+  await expect.poll(() => failures, { timeout: 10_000 }).toBeGreaterThan(1);
   return workflowId;
 }
 

@@ -18,17 +18,18 @@ export interface PostgresServer {
 
 /** Debian's `nobody`. */
 const user = '65534';
-/** A server that lasts no longer than its test run need not survive a power cut. */
 const settings = {
   listen_addresses: '',
-  fsync: 'off',
-  full_page_writes: 'off',
   shared_buffers: '64MB',
   max_connections: '200',
   dynamic_shared_memory_type: 'mmap',
 };
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** What a test run keeps need not survive a power cut. */
+const hasty = { fsync: 'off', full_page_writes: 'off' };
+
+/** `durable`: with the guarantees of a server that is in use, for benchmarks. */
+export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   const programs = await postgresPrograms();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'railhead-postgres-'));
   await chown(folder, Number(user), Number(user));
@@ -36,7 +37,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   const data = path.join(folder, 'data');
   const flags = ['-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   await run(...asUser(programs, 'initdb', ['-D', data, ...flags]), options);
-  const switches = Object.entries({ ...settings, unix_socket_directories: folder });
+  const switches = Object.entries({
+    ...settings,
+    ...(durable ? {} : hasty),
+    unix_socket_directories: folder,
+  });
   const args = ['-D', data, ...switches.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const server = spawn(...asUser(programs, 'postgres', args), {
     ...options,
