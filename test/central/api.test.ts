@@ -90,6 +90,7 @@ test('a token is stored as a hash', async () => {
 });
 
 test('every mutating call leaves a record, refused ones too, and reads leave none', async () => {
+  await centre.call('tenants.create', { tenantId: 'audited' });
   const call = await centre.tokenFor('compute:images:publish@compute-tenant:audited');
   await call('images.register', osImage({ tenantId: 'audited', ref: 'audited@1' }));
   await call('images.register', osImage({ tenantId: 'audited', ref: 'audited@1' }));

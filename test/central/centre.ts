@@ -7,8 +7,6 @@ import { addImageSigner } from '#central/images/signers.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { createSite } from '#central/sites.ts';
 import { type Central, type CentralOptions, startCentral } from '#central/start.ts';
-import type { Store } from '#central/store/store.ts';
-import { createTenant } from '#central/tenants.ts';
 import type { WireError } from '#contract/errors.ts';
 import { type Image, imageSigningInput, type RegisterImage } from '#contract/images.ts';
 import { centreDirectory } from './directory.ts';
@@ -36,7 +34,7 @@ export function apiClient(apiUrl: string, token: string | undefined): Call {
 export interface TestCentre {
   central: Central;
   directory: string;
-  /** Calls with a token that may do everything. */
+  /** Calls with a token that may do everything, and makes the tenants that it names. */
   call: Call;
   tokenFor(...grants: string[]): Promise<Call>;
   close(): Promise<void>;
@@ -52,13 +50,12 @@ export async function startTestCentre(options: Partial<CentralOptions> = {}): Pr
     times: testTimes,
     ...options,
   });
-  await onHost(directory, ({ store }) => addTenants(store));
   const tokenFor = async (...grants: string[]) =>
     apiClient(central.apiUrl, await mintToken(directory, grants));
   return {
     central,
     directory,
-    call: await tokenFor('compute:*@compute-fleet:*'),
+    call: makingTenants(await tokenFor('compute:*@compute-fleet:*')),
     tokenFor,
     close: async () => {
       await central.close();
@@ -67,11 +64,15 @@ export async function startTestCentre(options: Partial<CentralOptions> = {}): Pr
   };
 }
 
-/** Whom the tests name, besides `root`. */
-const testTenants = ['acme', 'other', 'audited', 'audited-too', 'kinds', 'paged', 'beta', 'gamma'];
-
-async function addTenants(store: Store): Promise<void> {
-  for (const tenantId of testTenants) await createTenant(store, { tenantId, name: tenantId });
+/** Makes a tenant when a change names one that there is not, so that tests name tenants as they like. */
+function makingTenants(call: Call): Call {
+  return async (method, input) => {
+    const answer = await call(method, input);
+    const { path, tenantId } = answer.error?.details ?? {};
+    if (answer.status !== 404 || path !== 'tenantId') return answer as never;
+    await call('tenants.create', { tenantId });
+    return call(method, input);
+  };
 }
 
 export function mintToken(directory: string, grants: readonly string[], validMs = 60_000): Promise<string> {

@@ -404,6 +404,7 @@ describe('grants', () => {
   ])(
     'register is decided as compute:images:publish on the tenant: by %s it is %s',
     async (grant, expected) => {
+      await centre.call('tenants.create', { tenantId: 'granted' });
       const image = osImage({ tenantId: 'granted', ref: `by-${grant.replaceAll('@', '-')}@1` });
       expect(await outcome(grant, 'images.register', image)).toBe(expected);
     },

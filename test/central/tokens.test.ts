@@ -7,6 +7,7 @@ let imageId: string;
 
 beforeAll(async () => {
   centre = await startTestCentre();
+  for (const tenantId of ['beta', 'gamma', 'other']) await centre.call('tenants.create', { tenantId });
   imageId = (await mustRegister(centre.call, osImage({ tenantId: 'acme', ref: 'os@1' }))).imageId;
 });
 afterAll(() => centre.close());
@@ -140,7 +141,8 @@ test('a revoked token is worthless at once, and so is every one that came from i
 });
 
 test('what changes something needs a tenant that there is', async () => {
-  expect(await centre.call('images.register', osImage({ tenantId: 'nobody' }))).toMatchObject({
+  const call = await centre.tokenFor('compute:*@compute-fleet:*');
+  expect(await call('images.register', osImage({ tenantId: 'nobody' }))).toMatchObject({
     status: 404,
     error: { code: 'NOT_FOUND', details: { path: 'tenantId', tenantId: 'nobody' } },
   });
@@ -170,7 +172,10 @@ test('a tenant that owns something stays; one that owns nothing goes, and its to
   });
   expect((await centre.call('tenants.delete', { tenantId: 'leaving' })).status).toBe(200);
   expect((await as(data.token)('images.list', { tenantId: 'leaving' })).status).toBe(401);
-  expect((await centre.call('tenants.get', { tenantId: 'leaving' })).status).toBe(404);
+  expect(
+    (await (await centre.tokenFor('compute:*@compute-fleet:*'))('tenants.get', { tenantId: 'leaving' }))
+      .status,
+  ).toBe(404);
 });
 
 test('the record says who, from where, what on what, and how it ended; no secret is in it', async () => {

@@ -35,6 +35,7 @@ export async function makeWorld(): Promise<World> {
     signer.signed(osImage({ tenantId: 'acme', ref: 'acme-os@1' })),
   );
   const tenantId = 'acme';
+  await must(call, 'tenants.create', { tenantId: 'other' });
   const { poolId } = await must<{ poolId: string }>(call, 'pools.create', { tenantId, siteId });
   const profile = {
     id: 'acme-power',
