@@ -36,40 +36,43 @@ export async function visibleImage(store: Queries, tenantId: string, imageId: st
   return image;
 }
 
-/** A page of the tenant's own images and the public ones, by ref, and of one ref by id. */
+/** A page of the tenant's own images and the public ones, by ref, and of one ref by id; `only` narrows it to these ids. */
 export async function listImages(
   store: Queries,
   { tenantId, kind, limit, cursor }: Page & { tenantId: string; kind?: ImageKind },
   only?: readonly string[],
 ): Promise<PageOf<Image>> {
   const after = cursor === undefined ? undefined : await positionOf(store, tenantId, cursor);
-  const [own, shared] = (['own', 'public'] as const).map((which) => {
-    let query = catalogRows(store)
-      .orderBy('ref')
-      .orderBy('image_id')
-      .limit(limit + 1);
-    query =
-      which === 'own'
-        ? query.where('tenant_id', '=', tenantId)
-        : query.where('visibility', '=', 'public').where('tenant_id', '!=', tenantId);
-    if (kind !== undefined) query = query.where('kind', '=', kind);
-    if (only !== undefined) query = query.where('image_id', 'in', only);
-    return after === undefined
-      ? query
-      : query.where(({ eb, refTuple, tuple }) =>
-          eb(refTuple('ref', 'image_id'), '>', tuple(after.ref, after.image_id)),
-        );
-  });
-  // Each half is read in the order of its own index, so that a page costs the same at any depth.
+  const part = { kind, only, after, limit: limit + 1 };
+  const own = pageRows(store, part).where('tenant_id', '=', tenantId);
+  const shared = pageRows(store, part).where('visibility', '=', 'public');
+  // Each half is read in the order of its own index, so that a page costs the same at any depth; what is in both is one row.
   const rows = await store
-    .selectFrom(own!.as('own'))
+    .selectFrom(own.as('own'))
     .selectAll()
-    .unionAll(store.selectFrom(shared!.as('shared')).selectAll())
+    .union(store.selectFrom(shared.as('shared')).selectAll())
     .orderBy('ref')
     .orderBy('image_id')
     .limit(limit + 1)
     .execute();
   return pageOf(rows, limit, (row) => [row.image_id], presentImage);
+}
+
+interface PagePart {
+  kind: ImageKind | undefined;
+  only: readonly string[] | undefined;
+  after: Row<'images'> | undefined;
+  limit: number;
+}
+
+function pageRows(store: Queries, { kind, only, after, limit }: PagePart) {
+  let query = catalogRows(store).orderBy('ref').orderBy('image_id').limit(limit);
+  if (kind !== undefined) query = query.where('kind', '=', kind);
+  if (only !== undefined) query = query.where('image_id', 'in', only);
+  if (after === undefined) return query;
+  return query.where(({ eb, refTuple, tuple }) =>
+    eb(refTuple('ref', 'image_id'), '>', tuple(after.ref, after.image_id)),
+  );
 }
 
 /**

@@ -246,4 +246,8 @@ ALTER TABLE audit ADD COLUMN subject TEXT;
 ALTER TABLE audit ADD COLUMN ended_at TEXT;
 CREATE INDEX audit_by_tenant ON audit (tenant_id, audit_id);
 `,
+  `
+CREATE INDEX images_by_kind ON images (tenant_id, kind, ref, image_id);
+CREATE INDEX public_images_by_kind ON images (kind, ref, image_id) WHERE visibility = 'public';
+`,
 ];

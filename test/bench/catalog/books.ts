@@ -4,10 +4,13 @@ import type { NewRow } from '#central/store/tables.ts';
 
 export const tenantId = 'bench';
 const rowsPerInsert = 500;
+const createdAt = '2026-01-01T00:00:00.000Z';
 
 /** Fills the books as a busy tenant's would be; every fifth image is public. Written past the API, in one transaction. */
 export async function fillBooks(store: Store, { images, profiles }: { images: number; profiles: number }) {
   await store.transaction().execute(async (queries) => {
+    const tenant = { tenant_id: tenantId, name: tenantId, created_at: createdAt };
+    await queries.insertInto('tenants').values(tenant).execute();
     for (let from = 0; from < images; from += rowsPerInsert)
       await queries
         .insertInto('images')
@@ -46,7 +49,7 @@ function image(index: number): NewRow<'images'> {
     signer_tenant_id: tenantId,
     verified: 1,
     visibility: index % 5 === 0 ? 'public' : 'private',
-    created_at: '2026-01-01T00:00:00.000Z',
+    created_at: createdAt,
   };
 }
 
@@ -61,6 +64,6 @@ function profile(index: number): NewRow<'profiles'> {
     document: JSON.stringify({ id, version, role: 'host', steps }),
     visibility: 'private',
     used_at: null,
-    created_at: '2026-01-01T00:00:00.000Z',
+    created_at: createdAt,
   };
 }
