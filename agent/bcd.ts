@@ -29,7 +29,7 @@ program.command('ramdisk').description('run the agent in the ramdisk').action(ra
 program
   .command('node')
   .description('run the agent of an installed OS')
-  .option('--state-directory <directory>', 'where the identity is kept', '/var/lib/bcd')
+  .option('--config <file>', 'configuration file; it need not be there', '/etc/bcd/config.toml')
   .action(node);
 
 program
@@ -68,9 +68,11 @@ async function ramdisk(): Promise<void> {
   await runRamdisk();
 }
 
-async function node(options: { stateDirectory: string }): Promise<void> {
+async function node(options: { config: string }): Promise<void> {
+  const { readNodeConfig } = await import('./node/config.ts');
+  const config = await readNodeConfig(options.config);
   const { startNode } = await import('./node/node.ts');
-  await runUntilStopped(() => startNode(options.stateDirectory));
+  await runUntilStopped(() => startNode(config));
 }
 
 async function join(options: JoinOptions): Promise<void> {

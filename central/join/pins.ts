@@ -36,6 +36,7 @@ export interface RamdiskTrust {
   signingKeys: WellKnown['joinSigningKey'][];
   /** The number of this list: the ramdisk takes only newer ones. */
   trustNumber: number;
+  joinEncryptionKey: WellKnown['joinEncryptionKey'];
   centralUrl?: string;
 }
 
@@ -44,6 +45,7 @@ export function ramdiskTrust(keys: CentralKeys, centralUrl?: string): RamdiskTru
     ca: acceptedAuthorities(keys).join(''),
     signingKeys: acceptedSigningKeys(keys).map(publicJwk),
     trustNumber: keys.number,
+    joinEncryptionKey: publicJwk(keys.joinEncryption),
   };
   return centralUrl === undefined ? trust : { ...trust, centralUrl };
 }

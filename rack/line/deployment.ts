@@ -1,8 +1,7 @@
 import type { WireError } from '#contract/errors.ts';
-import type { DiskHints } from '#contract/steps.ts';
 import { tenantId } from './catalog.ts';
 import type { Line } from './line.ts';
-import { deployProfile } from './profile.ts';
+import { type DeployChoices, deployProfile } from './profile.ts';
 
 /** A workflow as the centre's API shows it, as far as the demo and the cases look at it. */
 export interface Workflow {
@@ -35,10 +34,10 @@ export async function deploy(
   line: Line,
   machine: string,
   imageRef: string,
-  disk?: DiskHints,
+  choices?: DeployChoices,
 ): Promise<string> {
   const profileId = `deploy-${machine}-${Date.now()}`;
-  await line.api.call('profiles', 'create', { tenantId, document: deployProfile(profileId, imageRef, disk) });
+  await line.api.call('profiles', 'create', { tenantId, document: deployProfile(profileId, imageRef, choices) });
   const nodeId = line.nodes.get(machine);
   const { workflowId } = await line.api.call<{ workflowId: string }>('metal', 'deploy', {
     tenantId,

@@ -8,7 +8,7 @@ import { writeDurably } from '#base/durableFile.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { Compression } from '#contract/images.ts';
 import { artifactSuffix, compressor } from './compress.ts';
-import { smallestDiskBytes } from './disk.ts';
+import { type OsKind, smallestDisk } from './disk.ts';
 import { inputKey } from './inputs.ts';
 import { type OsPackages, osPackages } from './packages.ts';
 import { buildRaw } from './raw.ts';
@@ -23,7 +23,9 @@ export interface OsOptions {
   cacheDirectory: string;
   /** `zstd` unless named. */
   compression?: Compression;
-  /** Size of the disk in bytes, 130 MiB unless named; any number from there on, a multiple of a sector or not. */
+  /** `host`: with curl and the libraries that the `bcd` executable needs. `plain` unless named. */
+  kind?: OsKind;
+  /** Size of the disk in bytes, unless named the smallest (130 MiB of a plain OS); any number from there on, a multiple of a sector or not. */
   padTo?: number;
   progress?: (line: string) => void;
 }
@@ -50,7 +52,7 @@ export async function buildOs(options: OsOptions): Promise<OsImage> {
   const cacheDirectory = path.resolve(options.cacheDirectory);
   await mkdir(path.join(cacheDirectory, 'os'), { recursive: true });
   await sweepPartials(path.join(cacheDirectory, 'os'));
-  const inputs = await osPackages(cacheDirectory, options.progress);
+  const inputs = await osPackages(cacheDirectory, parameters.kind, options.progress);
   const key = inputKey(parameters, inputs.packages);
   const directory = path.join(cacheDirectory, 'os', `image-${key.slice(0, 16)}`);
   const { compression = 'zstd' } = options;
@@ -69,6 +71,7 @@ export async function buildOs(options: OsOptions): Promise<OsImage> {
 interface Parameters {
   ref: string;
   hostname: string;
+  kind: OsKind;
   diskBytes: number;
 }
 
@@ -78,13 +81,14 @@ interface RawInputs extends Parameters {
   cacheDirectory: string;
 }
 
-function checked({ ref, hostnameDefault = 'localhost', padTo = smallestDiskBytes }: OsOptions): Parameters {
+function checked({ ref, hostnameDefault = 'localhost', kind = 'plain', padTo }: OsOptions): Parameters {
+  const diskBytes = padTo ?? smallestDisk(kind);
   if (!/^[A-Za-z0-9][A-Za-z0-9._:/+-]*(@[A-Za-z0-9._+-]+)?$/.test(ref)) throw invalid('ref', 'name@version');
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/.test(hostnameDefault))
     throw invalid('hostnameDefault', 'a hostname');
-  if (!Number.isSafeInteger(padTo) || padTo < smallestDiskBytes)
-    throw invalid('padTo', `at least ${smallestDiskBytes} bytes`);
-  return { ref, hostname: hostnameDefault, diskBytes: padTo };
+  if (!Number.isSafeInteger(diskBytes) || diskBytes < smallestDisk(kind))
+    throw invalid('padTo', `at least ${smallestDisk(kind)} bytes`);
+  return { ref, hostname: hostnameDefault, kind, diskBytes };
 }
 
 function invalid(field: string, expected: string): RailheadError {

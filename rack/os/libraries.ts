@@ -6,12 +6,12 @@ import { exists } from './packages.ts';
 const folders = ['usr/lib/x86_64-linux-gnu', 'usr/lib64', 'lib/x86_64-linux-gnu', 'lib64'];
 
 /**
- * The shared libraries that a program needs, directly or not, as paths in the folder of unpacked packages.
+ * The shared libraries that programs need, directly or not, as paths in the folder of unpacked packages.
  * @throws Error that names the library which no package brought
  */
-export async function librariesOf(program: string, packages: string): Promise<string[]> {
+export async function librariesOf(programs: readonly string[], packages: string): Promise<string[]> {
   const found = new Map<string, string>();
-  const pending = await neededBy(path.join(packages, program));
+  const pending = (await Promise.all(programs.map(neededBy))).flat();
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (found.has(name)) continue;
     const library = await locate(name, packages);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type DebianPackage, download, realPackage, unpack } from '#base/debian.ts';
+import type { OsKind } from './disk.ts';
 
 /** What the image is made of, all from one Debian suite. The libraries are those that wget needs; `libraries.ts` checks them. */
 const names = [
@@ -27,6 +28,9 @@ const names = [
   'zlib1g',
 ];
 
+/** What the first boot of an OS that is to run `bcd` needs: to download it, and the libraries of its Node. */
+const hostNames = ['curl', 'libstdc++6', 'libatomic1'];
+
 export interface OsPackages {
   packages: DebianPackage[];
   /** `6.12.…-amd64`. */
@@ -36,6 +40,7 @@ export interface OsPackages {
 /** Fetches the packages (or finds them in the cache). */
 export async function osPackages(
   cacheDirectory: string,
+  kind: OsKind,
   progress?: (line: string) => void,
 ): Promise<OsPackages> {
   const options = {
@@ -43,7 +48,10 @@ export async function osPackages(
     ...(progress === undefined ? {} : { progress }),
   };
   const kernel = await realPackage('linux-image-amd64', /^linux-image-\d.*-amd64$/, options);
-  const packages = await download({ ...options, packages: [...names, kernel] });
+  const plain = await download({ ...options, packages: [...names, kernel] });
+  const more =
+    kind === 'host' ? await download({ ...options, packages: hostNames, withDependencies: true }) : [];
+  const packages = [...new Map([...plain, ...more].map((one) => [one.name, one])).values()];
   return { packages, kernelRelease: kernel.replace('linux-image-', '') };
 }
 

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { assembleUki } from '#base/uki.ts';
-import { espLayout, makeDisk, rootLayout } from './disk.ts';
+import { espLayout, makeDisk, type OsKind, rootBytes } from './disk.ts';
 import { makeEsp } from './esp.ts';
 import { makeExt4 } from './ext4.ts';
 import { type DiskIdentity, diskIdentity } from './identity.ts';
@@ -13,6 +13,7 @@ import { osRelease, rootTree } from './root.ts';
 export interface RawOptions {
   ref: string;
   hostname: string;
+  kind: OsKind;
   diskBytes: number;
   /** Of the inputs: every identifier on the disk is made from it. */
   key: string;
@@ -33,7 +34,8 @@ export async function buildRaw(options: RawOptions): Promise<void> {
   await makeRootPartition(root, packages, identity, options);
   const bootCode = await readFile(path.join(packages, 'usr/lib/EXTLINUX/gptmbr.bin'));
   const file = path.join(options.directory, 'disk.raw');
-  await makeDisk({ file, sizeBytes: options.diskBytes, identity, esp, root, bootCode });
+  const { kind, diskBytes: sizeBytes } = options;
+  await makeDisk({ file, sizeBytes, identity, kind, esp, root, bootCode });
   await rm(esp);
   await rm(root);
 }
@@ -110,13 +112,13 @@ async function makeRootPartition(
   const { kernelRelease } = options.inputs;
   const busybox = path.join(packages, 'usr/bin/busybox');
   const modules = await moduleTree({ modules: systemModules, packages, kernelRelease, busybox });
-  const { ref, hostname } = options;
+  const { ref, hostname, kind } = options;
   await makeExt4({
     file,
-    sizeBytes: rootLayout.sizeBytes,
+    sizeBytes: rootBytes[options.kind],
     uuid: identity.rootFileSystem,
     label: 'root',
-    tree: await rootTree({ ref, hostname, identity, packages, modules }),
+    tree: await rootTree({ ref, hostname, kind, identity, packages, modules }),
     scratch: path.join(options.directory, 'root'),
   });
 }

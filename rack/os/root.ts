@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '#base/command.ts';
+import type { OsKind } from './disk.ts';
 import { type DiskIdentity, fatUuid } from './identity.ts';
 import { librariesOf } from './libraries.ts';
 import { completeTree, directory, file, overlay, symlink, type TreeEntry } from './tree.ts';
@@ -8,6 +9,7 @@ import { completeTree, directory, file, overlay, symlink, type TreeEntry } from 
 export interface RootOptions {
   ref: string;
   hostname: string;
+  kind: OsKind;
   identity: DiskIdentity;
   packages: string;
   modules: readonly TreeEntry[];
@@ -19,7 +21,7 @@ export async function rootTree(options: RootOptions): Promise<TreeEntry[]> {
   return completeTree([
     ...emptyDirectories(),
     ...(await busyboxEntries(path.join(packages, 'usr/bin/busybox'))),
-    ...(await tlsClient(packages)),
+    ...(await programs(options)),
     ...modules,
     ...overlay(path.join(import.meta.dirname, 'files/root')),
     ...imageFacts(options),
@@ -40,19 +42,22 @@ async function busyboxEntries(busybox: string): Promise<TreeEntry[]> {
   return [file('bin/busybox', await readFile(busybox), 0o755), ...links, ...administration];
 }
 
-/** GNU wget: busybox has one too, which does not check the server's certificate. It is the smallest sound one that Debian has. */
-async function tlsClient(packages: string): Promise<TreeEntry[]> {
-  const libraries = await librariesOf('usr/bin/wget', packages);
-  const entries = libraries.map(async (library) =>
-    file(
-      `lib/x86_64-linux-gnu/${path.basename(library)}`,
-      await readFile(path.join(packages, library)),
-      0o755,
-    ),
-  );
+/**
+ * GNU wget: busybox has one too, which does not check the server's certificate. It is the smallest sound one that Debian has. A host
+ * has curl, which the shipped user data calls, and the libraries of the `bcd` executable, which are those of the Node that runs here.
+ */
+async function programs({ kind, packages }: RootOptions): Promise<TreeEntry[]> {
+  const names = kind === 'host' ? ['wget', 'curl'] : ['wget'];
+  const files = names.map((name) => path.join(packages, 'usr/bin', name));
+  const libraries = await librariesOf(kind === 'host' ? [...files, process.execPath] : files, packages);
+  const copy = async (to: string, source: string) => file(to, await readFile(source), 0o755);
   return [
-    ...(await Promise.all(entries)),
-    file('usr/bin/wget', await readFile(path.join(packages, 'usr/bin/wget')), 0o755),
+    ...(await Promise.all(
+      libraries.map((library) =>
+        copy(`lib/x86_64-linux-gnu/${path.basename(library)}`, path.join(packages, library)),
+      ),
+    )),
+    ...(await Promise.all(files.map((source) => copy(`usr/bin/${path.basename(source)}`, source)))),
     symlink('lib64', 'lib/x86_64-linux-gnu'),
   ];
 }

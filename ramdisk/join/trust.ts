@@ -15,7 +15,9 @@ const TrustFile = Type.Object({
   signingKeys: Type.Array(OkpJwk, { minItems: 1 }),
   /** The number of the list that they are from. */
   trustNumber: Type.Integer({ minimum: 1 }),
-  centralUrl: Type.Optional(Type.String()),
+  /** Where deployed OSes reach the centre, and the key that their join tokens are sealed to. */
+  centralUrl: Type.Optional(Type.String({ pattern: '^https://[^/\\s"]+/?$' })),
+  joinEncryptionKey: Type.Optional(OkpJwk),
 });
 
 /**
@@ -26,6 +28,13 @@ export interface Trust {
   ca: string;
   signingKeys: readonly KeyObject[];
   trustNumber: number;
+  centre: PinnedCentre;
+}
+
+/** What the ramdisk leaves in an OS that it installs. */
+export interface PinnedCentre {
+  url?: string;
+  joinEncryptionKey?: OkpJwk;
 }
 
 /**
@@ -34,8 +43,12 @@ export interface Trust {
  */
 export async function readTrust(file: string): Promise<Trust> {
   const document = validate(TrustFile, await parsedFile(file), 'INVALID_CONFIG');
-  const { ca, signingKeys, trustNumber } = document;
-  return { ca, signingKeys: signingKeys.map(publicKeyFromJwk), trustNumber };
+  const { ca, signingKeys, trustNumber, centralUrl: url, joinEncryptionKey } = document;
+  const centre = {
+    ...(url !== undefined && { url }),
+    ...(joinEncryptionKey !== undefined && { joinEncryptionKey }),
+  };
+  return { ca, signingKeys: signingKeys.map(publicKeyFromJwk), trustNumber, centre };
 }
 
 /**

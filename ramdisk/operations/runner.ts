@@ -136,7 +136,8 @@ function contextOf(
   const { operationId, expiresAt } = operation;
   const deadline = steadyClock.now() + (expiresAt - Date.now()) - timeToTellMs;
   const { sealing } = keys;
-  return { operationId, nodeId, sealing, imagesUrl, ca: trust.ca, deadline, progress, say, signal };
+  const { ca, centre } = trust;
+  return { operationId, nodeId, sealing, imagesUrl, ca, centre, deadline, progress, say, signal };
 }
 
 function cancellation(operationId: string): RailheadError {

@@ -61,8 +61,18 @@ export async function openUserData({ kind, sealed }: UserData, sealing: KeyObjec
   });
 }
 
-/** The files `user-data` and `meta-data`. `instanceId` is new with each deploy: cloud-init runs a first boot when it changes. */
-export function seedOf(document: string, instanceId: string): Seed {
+/** The files of a NoCloud data source. */
+export interface SeedFiles {
+  /** The first-boot document. */
+  userData: string;
+  /** What the ramdisk itself leaves for the OS, a script that runs before the document's commands. */
+  vendorData: string;
+  /** New with each deploy: cloud-init runs a first boot when it changes. */
+  instanceId: string;
+}
+
+/** A seed of the files `user-data`, `vendor-data` and `meta-data`. */
+export function seedOf(files: SeedFiles): Seed {
   return {
     check: (volumes) => {
       if (volumes.length === 0) throw noPlace();
@@ -72,7 +82,7 @@ export function seedOf(document: string, instanceId: string): Seed {
       const place = seedPlace(probed);
       if (place === undefined) throw noPlace();
       const { offset, sizeBytes } = place.partition;
-      const write = (root: string) => writeSeed(path.join(root, place.folder), document, instanceId);
+      const write = (root: string) => writeSeed(path.join(root, place.folder), files);
       await withMounted(disk, 'vfat', write, ['-o', `loop,offset=${offset},sizelimit=${sizeBytes}`]);
     },
   };
@@ -86,9 +96,13 @@ function noPlace(): RailheadError {
   );
 }
 
-/** The two files of a NoCloud seed; what is there already is replaced. */
-export async function writeSeed(directory: string, document: string, instanceId: string): Promise<void> {
+/** What is there already is replaced. */
+export async function writeSeed(
+  directory: string,
+  { userData, vendorData, instanceId }: SeedFiles,
+): Promise<void> {
   await mkdir(directory, { recursive: true });
-  await writeDurably(path.join(directory, 'user-data'), document);
+  await writeDurably(path.join(directory, 'user-data'), userData);
+  await writeDurably(path.join(directory, 'vendor-data'), vendorData);
   await writeDurably(path.join(directory, 'meta-data'), `instance-id: ${instanceId}\n`);
 }

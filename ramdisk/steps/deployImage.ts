@@ -9,6 +9,7 @@ import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
 import { listPartitions } from '../seed/partitions.ts';
 import { openUserData, type Seed, seedOf } from '../seed/userData.ts';
+import { hostVendorData } from '../seed/vendorData.ts';
 import { type Artifact, openArtifact, type Place } from '../stream/source.ts';
 import { type Written, writeImage } from '../stream/writeImage.ts';
 import type { Step, StepContext, StepOutcome } from './index.ts';
@@ -143,10 +144,12 @@ function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] 
 
 async function seedFor(
   { userData }: DeployImage,
-  { nodeId, operationId, sealing }: StepContext,
+  { nodeId, operationId, sealing, centre }: StepContext,
 ): Promise<Seed | undefined> {
   if (userData === undefined) return undefined;
-  return seedOf(await openUserData(userData, sealing), `${nodeId}-${operationId}`);
+  const document = await openUserData(userData, sealing);
+  const instanceId = `${nodeId}-${operationId}`;
+  return seedOf({ userData: document, vendorData: hostVendorData(centre), instanceId });
 }
 
 /** The written disk's boot entry; the machine boots it without one too, by the firmware's own order. */

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { OperationInput } from '#contract/operations.ts';
 import type { Say } from '../console.ts';
+import type { PinnedCentre } from '../join/trust.ts';
 import type { ReportProgress } from '../operations/progress.ts';
 import type { RamdiskAction, VerifiedOperation } from '../operations/verify.ts';
 import { bootKexec } from './bootKexec.ts';
@@ -19,6 +20,8 @@ export interface StepContext {
   imagesUrl: string;
   /** PEM of the CA that sources inside the operator's network may be certified by. */
   ca: string;
+  /** What an installed OS is to know of the centre. */
+  centre: PinnedCentre;
   /** By `steadyClock`: past it the step gives up waiting for what it needs before it begins. */
   deadline: number;
   progress: ReportProgress;

@@ -19,7 +19,7 @@ export async function deployToEnd(
   machine: string,
   { signal, disk }: DeployOptions,
 ): Promise<Workflow> {
-  const workflowId = await deploy(line, machine, osRef, disk);
+  const workflowId = await deploy(line, machine, osRef, { disk });
   return followWorkflow(line, workflowId, { signal: withPatience(signal) });
 }
 

@@ -5,6 +5,7 @@ import { secondDisk, twoDisks } from './disks.ts';
 import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
+import { joinNode } from './joinNode.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
@@ -19,6 +20,7 @@ export const cases: readonly EndToEndCase[] = [
   killRamdisk,
   noCentre,
   clockOff,
+  joinNode,
   interrupt,
   freshDebian,
 ];

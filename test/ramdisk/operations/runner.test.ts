@@ -40,7 +40,7 @@ async function startAgent(runStep: RunStep): Promise<{ said: string[]; stop: () 
   const client = connectSite(site.url, site.ca.pem);
   const keys = await keysOfThisBoot(directory);
   const facts = { bootId: 'boot', macs: [], trust: 'network' as const };
-  const trust = { ca: site.ca.pem, signingKeys: [site.signingKey], trustNumber: 1 };
+  const trust = { ca: site.ca.pem, signingKeys: [site.signingKey], trustNumber: 1, centre: {} };
   const session = await openSession({
     client,
     keys,

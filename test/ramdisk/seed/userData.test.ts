@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { sealText } from '#base/jwe.ts';
 import { withMounted } from '#ramdisk/seed/mounted.ts';
 import { type Partition, readProbe } from '#ramdisk/seed/partitions.ts';
 import { openUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
+import { hostVendorData } from '#ramdisk/seed/vendorData.ts';
 import { fileDisk, loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
 
 const MiB = 1024 * 1024;
@@ -31,15 +32,17 @@ test('else the folder railhead of the EFI system partition is', () => {
 
 const refused = { code: 'UNSUPPORTED', details: expect.objectContaining({ reason: 'no-seed-partition' }) };
 
+const files = (userData: string, instanceId = 'i-1') => ({ userData, vendorData: '#!/bin/sh\n', instanceId });
+
 test('an image without partitions is refused before its disk is touched', () => {
-  const seed = seedOf('#cloud-config', 'i-1');
+  const seed = seedOf(files('#cloud-config'));
   expect(() => seed.check([])).toThrow(expect.objectContaining(refused));
   expect(() => seed.check([{ isEsp: false, offset: MiB, sizeBytes: MiB }])).not.toThrow();
 });
 
 test('an image whose partitions are no place for it is refused when they are known', async () => {
   const disk = await fileDisk({ sizeBytes: 4 * MiB });
-  const installing = seedOf('#cloud-config', 'i-1').install(disk.path, [
+  const installing = seedOf(files('#cloud-config')).install(disk.path, [
     { isEsp: true, offset: MiB, sizeBytes: MiB },
   ]);
   await expect(installing).rejects.toMatchObject(refused);
@@ -85,13 +88,35 @@ test('what blkid prints is read', () => {
   expect(readProbe('/dev/nvme0n1p15', '')).toEqual({ path: '/dev/nvme0n1p15', number: 15, isEsp: false });
 });
 
-test('a seed is two files, and a new one replaces an old one', async () => {
+const joinEncryptionKey = { kty: 'OKP', crv: 'X25519', x: 'abc' } as const;
+
+test('the vendor data leaves where the centre is, and its pinned key, in the OS', async () => {
+  const directory = await mkdtemp(path.join(root, 'etc-'));
+  const script = hostVendorData({ url: 'https://centre:8443', joinEncryptionKey });
+  execFileSync('sh', { input: script.replaceAll('/etc/bcd', directory) });
+  expect(await readFile(path.join(directory, 'config.toml'), 'utf8')).toBe(
+    '[central]\nurl = "https://centre:8443"\n',
+  );
+  const key = JSON.parse(await readFile(path.join(directory, 'join-encryption.jwk'), 'utf8'));
+  expect(key).toEqual(joinEncryptionKey);
+});
+
+test('the vendor data keeps what the image brought itself', async () => {
+  const directory = await mkdtemp(path.join(root, 'etc-'));
+  await writeFile(path.join(directory, 'config.toml'), 'mine');
+  const script = hostVendorData({ url: 'https://centre:8443' });
+  execFileSync('sh', { input: script.replaceAll('/etc/bcd', directory) });
+  expect(await readFile(path.join(directory, 'config.toml'), 'utf8')).toBe('mine');
+  expect(await readdir(directory)).toEqual(['config.toml']);
+});
+
+test('a seed is three files, and a new one replaces an old one', async () => {
   const directory = path.join(root, 'railhead');
-  await writeSeed(directory, '#cloud-config\nhostname: first\n', 'node_a-op_a');
-  await writeSeed(directory, '#cloud-config\nhostname: second\n', 'node_a-op_b');
+  await writeSeed(directory, files('#cloud-config\nhostname: first\n', 'node_a-op_a'));
+  await writeSeed(directory, files('#cloud-config\nhostname: second\n', 'node_a-op_b'));
   expect(await readFile(path.join(directory, 'user-data'), 'utf8')).toBe('#cloud-config\nhostname: second\n');
   expect(await readFile(path.join(directory, 'meta-data'), 'utf8')).toBe('instance-id: node_a-op_b\n');
-  expect(await readdir(directory)).toHaveLength(2);
+  expect(await readdir(directory)).toHaveLength(3);
 });
 
 const knows = (fileSystem: string) => readFileSync('/proc/filesystems', 'utf8').includes(`\t${fileSystem}\n`);
@@ -101,7 +126,7 @@ test.runIf(mayUseLoopDevices && knows('ext4'))('a mount is gone after its use, f
   const disk = await loopDisk({ sizeBytes: 8 * 1024 * 1024 });
   try {
     execFileSync('mkfs.ext4', ['-q', disk.path]);
-    await withMounted(disk.path, 'ext4', (directory) => writeSeed(directory, 'document', 'i-1'));
+    await withMounted(disk.path, 'ext4', (directory) => writeSeed(directory, files('document')));
     const failing = withMounted(disk.path, 'ext4', async (directory) => {
       expect(await readFile(path.join(directory, 'user-data'), 'utf8')).toBe('document');
       throw new Error('the use failed');
@@ -119,7 +144,7 @@ test.runIf(mayUseLoopDevices && knows('vfat'))('the documents are on the FAT par
   try {
     execFileSync('mkfs.vfat', ['-n', 'ESP', '--offset', '2048', disk.path, `${6 * 1024}`]);
     const volume = { isEsp: true, offset: MiB, sizeBytes: 6 * MiB };
-    await seedOf('#cloud-config\n', 'i-1').install(disk.path, [volume]);
+    await seedOf(files('#cloud-config\n')).install(disk.path, [volume]);
     const text = execFileSync('mtype', ['-i', `${disk.file}@@1M`, '::/railhead/user-data'], {
       encoding: 'utf8',
     });

@@ -60,6 +60,7 @@ function contextFor(imagesUrl: string) {
     sealing: sealing.privateKey,
     imagesUrl,
     ca: '',
+    centre: {},
     deadline: Date.now() + 10_000,
     progress: (phase) => phases.push(phase),
     say: () => {},

@@ -41,6 +41,7 @@ const context = (signal = AbortSignal.timeout(15_000)): StepContext => ({
   sealing: generateKeyPairSync('x25519').privateKey,
   imagesUrl: '',
   ca: '',
+  centre: {},
   deadline: Date.now() + 10_000,
   progress: (...told) => phases.push(told as never),
   say: () => {},

@@ -1,0 +1,39 @@
+import type { Log } from '#base/log.ts';
+import { protocolVersion } from '#contract/agentWire.ts';
+import type { NodeSpec } from '#contract/nodeSpec.ts';
+import type { CentreClient } from '../site/link/centreClient.ts';
+import type { KeptSpec } from './specFile.ts';
+
+export interface PollingParts {
+  nodeId: string;
+  client: Pick<CentreClient, 'poll'>;
+  spec: KeptSpec;
+  signal: AbortSignal;
+  log: Log;
+}
+
+const waitSeconds = 30;
+
+/** Takes the node's desired state from the centre. Returns one call of the loop; what it observed, the next poll tells. */
+export function polling(parts: PollingParts): () => Promise<void> {
+  const { client, spec, signal } = parts;
+  return async () => {
+    const observedGeneration = spec.generation();
+    const message = { protocol: protocolVersion, observedGeneration, waitSeconds, taken: [] };
+    const answer = await client.poll(message, signal);
+    if (answer.spec !== undefined) await takeSpec(answer.spec, parts);
+  };
+}
+
+async function takeSpec(found: NodeSpec, { nodeId, spec, log }: PollingParts): Promise<void> {
+  const { role, generation } = found;
+  if (found.nodeId !== nodeId || role !== 'node') {
+    log.error(
+      { found: found.nodeId, role, expected: nodeId },
+      "the centre sent another agent's desired state; it is not taken",
+    );
+    return;
+  }
+  await spec.replace(found);
+  log.info({ generation, units: found.host?.units.length ?? 0 }, 'desired state observed');
+}
