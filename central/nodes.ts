@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding } from '#contract/nodeSpec.ts';
+import { findSpec } from './agents/nodeSpec.ts';
 import { openAlarms } from './alarms.ts';
 import { imagesOn } from './images/deployments.ts';
 import type { Queries } from './store/store.ts';
@@ -75,7 +76,15 @@ async function agentsOf(store: Queries, nodeId: string) {
     const { trust, boot_id: bootId, at: joinedAt, lost_at: lostAt } = join;
     return present({ joinedAt, trust, bootId, lostAt });
   };
-  return present({ ramdisk: newest('ramdisk'), agent: newest('node') });
+  return present({ ramdisk: newest('ramdisk'), agent: newest('node'), spec: await specOf(store, nodeId) });
+}
+
+/** How far the agent of the node's OS is with its desired state. */
+async function specOf(store: Queries, nodeId: string) {
+  const row = await findSpec(store, { role: 'node', id: nodeId });
+  if (row === undefined) return undefined;
+  const { generation, observed_generation: observedGeneration, observed_at: observedAt } = row;
+  return { generation, observedGeneration, ...present({ observedAt }) };
 }
 
 /** What is on the machine's disk; beside a write that did not end, what was there before it. */

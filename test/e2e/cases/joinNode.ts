@@ -20,7 +20,8 @@ interface NodeRecord {
 
 export const joinNode: EndToEndCase = {
   name: 'join-node',
-  about: 'a deployed OS downloads bcd, checks its digest, joins with its provisioned token and runs the node agent',
+  about:
+    'a deployed OS downloads bcd, checks its digest, joins with its provisioned token and runs the node agent',
   run: (report, options) =>
     withLine(report, options, { machines, os: { kind: 'host' } }, async (line) => {
       report.phase('deploy with the shipped user data');
@@ -38,7 +39,11 @@ async function checkAgent(report: Report, line: Line, options: CaseOptions): Pro
   report.phase('the node agent observes its desired state');
   const node = await nodeOnce(line, options.signal, ({ spec }) => (spec?.observedGeneration ?? 0) > 0);
   report.check('the OS is the node', node.agent?.joinedAt !== undefined, node);
-  report.check('what is desired is observed', node.spec?.observedGeneration === node.spec?.generation, node.spec);
+  report.check(
+    'what is desired is observed',
+    node.spec?.observedGeneration === node.spec?.generation,
+    node.spec,
+  );
   report.check('nobody was alarmed', node.alarms.length === 0, node.alarms);
   report.phase('restart the OS');
   const { observedAt = '' } = node.spec ?? {};

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { bcdHostCloudConfig, bcdJoinArgv } from '#central/userData/bcdHost.ts';
+import { bcdJoinArgv } from '#central/userData/argv.ts';
+import { bcdHostCloudConfig } from '#central/userData/bcdHost.ts';
 
 const script = 'rack/os/files/root/usr/lib/railhead/cloud-config';
 
