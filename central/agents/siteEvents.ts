@@ -96,7 +96,7 @@ async function refuseJoin(
   { eventId, at, mac, bootId }: ReportedEvent,
   { reason, text: why }: JoinRefusal,
 ): Promise<void> {
-  const text = `a join was refused: ${why}`;
+  const text = `a join was refused (${reason}): ${why}`;
   log.warn({ siteId, nodeId, mac, reason }, text);
   const workflowId = nodeId === undefined ? undefined : await runningWorkflow(store, nodeId);
   const id = `${siteId}/${eventId}`;

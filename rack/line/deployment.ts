@@ -37,7 +37,10 @@ export async function deploy(
   choices?: DeployChoices,
 ): Promise<string> {
   const profileId = `deploy-${machine}-${Date.now()}`;
-  await line.api.call('profiles', 'create', { tenantId, document: deployProfile(profileId, imageRef, choices) });
+  await line.api.call('profiles', 'create', {
+    tenantId,
+    document: deployProfile(profileId, imageRef, choices),
+  });
   const nodeId = line.nodes.get(machine);
   const { workflowId } = await line.api.call<{ workflowId: string }>('metal', 'deploy', {
     tenantId,

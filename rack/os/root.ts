@@ -29,7 +29,17 @@ export async function rootTree(options: RootOptions): Promise<TreeEntry[]> {
 }
 
 function emptyDirectories(): TreeEntry[] {
-  const plain = ['boot/efi', 'dev', 'mnt', 'proc', 'run', 'sys', 'var/lib/railhead', 'var/log'];
+  const plain = [
+    'boot/efi',
+    'dev',
+    'mnt',
+    'proc',
+    'run',
+    'sys',
+    'usr/local/bin',
+    'var/lib/railhead',
+    'var/log',
+  ];
   return [...plain.map((at) => directory(at)), directory('tmp', 0o1777), directory('root', 0o700)];
 }
 

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { verifyDocument } from '#base/jws.ts';
 import { BootEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
+import type { RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 
 /** What a machine knows of itself and of the site that answered it. */
@@ -10,8 +11,6 @@ export interface EntryExpectation {
   signingKeys: readonly KeyObject[];
   /** The site that showed its certificate. */
   siteId: string | undefined;
-  /** The node that the site says this machine is. */
-  nodeId: string;
   mac: string;
   now: number;
 }
@@ -21,14 +20,16 @@ export interface EntryExpectation {
  * site could have one machine carry out what is meant for another.
  * @throws RailheadError FORBIDDEN, reason `entry`; `details.path` names what does not fit
  */
-export async function checkEntry(jws: string, expected: EntryExpectation): Promise<BootEntry> {
-  const entry = await signedEntry(jws, expected.signingKeys);
-  if (entry.siteId !== expected.siteId) throw refused('siteId', `it is for site ${entry.siteId}`);
-  if (entry.nodeId !== expected.nodeId) throw refused('nodeId', `it is for node ${entry.nodeId}`);
-  if (!entry.macs.includes(expected.mac)) throw refused('macs', `it is not for ${expected.mac}`);
-  if (!(Date.parse(entry.expiresAt) > expected.now))
-    throw refused('expiresAt', `it ended ${entry.expiresAt}`);
-  return entry;
+export async function checkEntry(
+  answer: Pick<RamdiskJoinAnswer, 'siteId' | 'nodeId' | 'entry'>,
+  expected: EntryExpectation,
+): Promise<void> {
+  const { siteId, nodeId, macs, expiresAt } = await signedEntry(answer.entry, expected.signingKeys);
+  if (siteId !== expected.siteId || siteId !== answer.siteId)
+    throw refused('siteId', `it is for site ${siteId}`);
+  if (nodeId !== answer.nodeId) throw refused('nodeId', `it is for node ${nodeId}`);
+  if (!macs.includes(expected.mac)) throw refused('macs', `it is not for ${expected.mac}`);
+  if (!(Date.parse(expiresAt) > expected.now)) throw refused('expiresAt', `it ended ${expiresAt}`);
 }
 
 async function signedEntry(jws: string, keys: readonly KeyObject[]): Promise<BootEntry> {

@@ -108,15 +108,8 @@ async function join({
   const proof = await signDocument('railhead-ramdisk-join', message, keys.signing);
   const posted = await client.post('/v1/join', { ...message, proof }, { signal });
   const answer = validate(RamdiskJoinAnswer, posted, 'DRIVER_ERROR');
-  const { nodeId } = answer;
   await learnKeys(trust, answer.trust, parts.say);
   const { signingKeys } = trust;
-  const entry = await checkEntry(answer.entry, {
-    signingKeys,
-    siteId: client.site,
-    nodeId,
-    mac,
-    now: Date.now(),
-  });
-  return { ...answer, siteId: entry.siteId };
+  await checkEntry(answer, { signingKeys, siteId: client.site, mac, now: Date.now() });
+  return answer;
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { RegisterImage } from '#contract/images.ts';
 import type { DeployImage, Operation, OperationResult } from '#contract/operations.ts';
 import { type Call, mustRegister, newSigner, newSite, osImage, type TestSigner } from './centre.ts';
 import {
@@ -38,10 +39,11 @@ export interface Line {
 export async function prepareLine(
   { call, agentsUrl, directory }: { call: Call; agentsUrl: string; directory: string },
   profile: object = sampleProfile,
+  image: Partial<RegisterImage> = {},
 ): Promise<Line> {
   const signer = await newSigner(directory);
   const { siteId, joinToken } = await newSite(directory, 'lab');
-  await mustRegister(call, signer.signed(osImage({ sizeBytes: 1000 })));
+  await mustRegister(call, signer.signed(osImage({ sizeBytes: 1000, ...image })));
   const ramdisk = { ref: 'ramdisk@1', kind: 'ramdisk', compression: 'none', sha256: ramdiskDigest } as const;
   await mustRegister(call, signer.signed(osImage(ramdisk)));
   const policy = { prewarmImages: ['demo-os@1'], ramdisk: { x86_64: 'ramdisk@1' } };

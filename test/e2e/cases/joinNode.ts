@@ -48,7 +48,7 @@ async function checkAgent(report: Report, line: Line, options: CaseOptions): Pro
   report.phase('restart the OS');
   const { observedAt = '' } = node.spec ?? {};
   await resetMachine(line.rack.machine('m1'));
-  await consoleShows(line, 'm1', /RAILHEAD-OS[^]*RAILHEAD-OS/, 120_000, options.signal);
+  await consoleShows(line, 'm1', /RAILHEAD-OS[\s\S]*RAILHEAD-OS/, 120_000, options.signal);
   const back = new Date().toISOString();
   const again = await nodeOnce(line, options.signal, ({ spec }) => (spec?.observedAt ?? '') > back);
   report.check('its agent is back by its certificate', (again.spec?.observedAt ?? '') > observedAt, again);
