@@ -75,7 +75,7 @@ function makingTenants(call: Call): Call {
   };
 }
 
-export function mintToken(directory: string, grants: readonly string[], validMs = 60_000): Promise<string> {
+export function mintToken(directory: string, grants: readonly string[], validMs = 600_000): Promise<string> {
   return onHost(directory, async ({ store }) => {
     const { token } = await createToken(store, { name: 'test', grants: grants.map(parseGrant), validMs });
     return token;

@@ -37,6 +37,7 @@ const Told = Type.Object({ ...ReportedResult.properties, result: DeployResult })
 const ownWord = {
   'answer.protocol': 'a version, not a claim',
   'answer.session': "opens the site's own door alone",
+  'answer.trust': 'keys that no key which the machine knows vouches for change nothing',
   'answer.imagesUrl': 'bytes from anywhere are checked by the digest that the centre signed',
   'event.eventId': "names the site's report; a second one of that name is ignored",
   'event.type': 'what is no join is believed to be none: a site can withhold one',

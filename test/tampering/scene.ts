@@ -25,6 +25,12 @@ const profile = {
   ],
 };
 
+function profileOf(withoutUserData = false): object {
+  const { userData: _userData, ...plain } = profile;
+  if (!withoutUserData) return profile;
+  return { ...plain, steps: profile.steps.filter(({ use }) => use !== 'userdata.render') };
+}
+
 /** A real centre, the real ramdisk agent, and between them a site that tampers. */
 export interface Scene {
   line: Line;
@@ -41,15 +47,25 @@ export interface Deployment {
   end(): Promise<void>;
 }
 
-/** `runStep` is what the ramdisk does with an operation that it believes. */
-export async function setScene(
-  runStep: RunnerParts['runStep'],
-  image: { sha256?: string; sizeBytes?: number; compression?: 'none' | 'zstd' } = {},
-  disk?: DiskHints,
-): Promise<Scene> {
+export interface SceneOptions {
+  /** What the ramdisk does with an operation that it believes. */
+  runStep: RunnerParts['runStep'];
+  /** What is known of the image that is deployed. */
+  image?: { sha256: string; sizeBytes: number; compression: 'none' };
+  /** Which disk to write. */
+  disk?: DiskHints;
+  /** For an image that has no place for it. */
+  withoutUserData?: boolean;
+}
+
+export async function setScene({ runStep, image, disk, withoutUserData }: SceneOptions): Promise<Scene> {
   const centre = await startTestCentre({ userData: { templates: await templatesFolder() } });
   const { call, central, directory } = centre;
-  const line = await prepareLine({ call, agentsUrl: central.agentsUrl, directory }, profile, image);
+  const line = await prepareLine(
+    { call, agentsUrl: central.agentsUrl, directory },
+    profileOf(withoutUserData),
+    image,
+  );
   const credentials = await joinLine(line);
   const site = await startTamperingSite(line.agentsUrl, line.siteId, credentials);
   const root = await mkdtemp(path.join(tmpdir(), 'railhead-tampering-'));

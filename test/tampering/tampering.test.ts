@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DeployResult } from '#contract/operations.ts';
-import { osDigest } from '../central/line.ts';
+import { follow, osDigest, workflow } from '../central/line.ts';
 import { attempts } from './attempts.ts';
 import { tryAttempt } from './outcome.ts';
 import { type Scene, setScene } from './scene.ts';
@@ -21,16 +21,16 @@ const written: DeployResult = {
 let begun = 0;
 let scene: Scene;
 beforeAll(async () => {
-  scene = await setScene(async () => {
+  const runStep = async () => {
     begun += 1;
     return { result: { ...written } };
-  });
+  };
+  scene = await setScene({ runStep });
 }, 30_000);
 afterAll(() => scene.close());
 
 test('a site that changes nothing has its machine written, and nobody is alarmed', async () => {
   const { workflowId, nodeId, end } = await scene.deploy();
-  const { follow, workflow } = await import('../central/line.ts');
   await follow(scene.line.call, workflowId);
   expect(await workflow(scene.line.call, workflowId)).toMatchObject({ state: 'succeeded' });
   const { data } = await scene.line.call('nodes.get', { tenantId: 'root', nodeId });

@@ -7,6 +7,7 @@ import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
 import { joinNode } from './joinNode.ts';
 import { badDigest, truncatedSource } from './sources.ts';
+import { tamperingSite } from './tamperingSite.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
 export const cases: readonly EndToEndCase[] = [
@@ -21,6 +22,7 @@ export const cases: readonly EndToEndCase[] = [
   noCentre,
   clockOff,
   joinNode,
+  tamperingSite,
   interrupt,
   freshDebian,
 ];

@@ -10,6 +10,9 @@ export interface TestDisk {
   /** The file behind it. */
   file: string;
   content(): Promise<Buffer>;
+  /** Makes every byte zero. */
+  clear(): Promise<void>;
+  isClear(): Promise<boolean>;
   remove(): Promise<void>;
 }
 
@@ -29,6 +32,7 @@ export async function loopDisk({ sizeBytes, sectorSize = 512, fill }: TestDiskOp
   return {
     ...disk,
     path: device,
+    clear: () => run('blkdiscard', ['-z', '-f', device]).then(() => {}),
     remove: async () => {
       await run('losetup', ['-d', device]);
       await disk.remove();
@@ -48,6 +52,13 @@ export async function fileDisk({ sizeBytes, fill }: TestDiskOptions): Promise<Te
     path: file,
     file,
     content: () => readFile(file),
+    clear: async () => {
+      const disk = await open(file, 'r+');
+      await disk.writeFile(Buffer.alloc(sizeBytes));
+      await disk.sync();
+      await disk.close();
+    },
+    isClear: async () => (await readFile(file)).every((byte) => byte === 0),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 }
