@@ -1,7 +1,10 @@
-import { openLog } from '#base/log.ts';
-import type { Closable } from '#base/shutdown.ts';
+import { type Log, openLog } from '#base/log.ts';
+import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
-import { readIdentity } from '../join/identity.ts';
+import { type KeptIdentity, keepIdentity } from '../join/keptIdentity.ts';
+import { startRenewing } from '../join/renewing.ts';
+import { keepRevocations } from '../join/revocations.ts';
+import { trustExchange } from '../join/trustExchange.ts';
 import { connectCentre } from '../site/link/centreClient.ts';
 import { repeatForever } from '../site/link/retry.ts';
 import type { NodeConfig } from './config.ts';
@@ -9,27 +12,42 @@ import { polling } from './polling.ts';
 import { openKeptSpec } from './specFile.ts';
 
 /**
- * Starts the agent of an installed OS: it holds a long poll at the centre, over mutual TLS in the name of its node, and keeps the desired
- * state that it is told. While the centre is away it keeps trying.
+ * Starts the agent of an installed OS: it holds a long poll at the centre, over mutual TLS in the name of its node, keeps the desired
+ * state that it is told, and renews its certificate. While the centre is away it keeps trying; once the centre has revoked it, it
+ * does nothing more.
  * @throws RailheadError INVALID_STATE when this machine has not joined as a node
  */
 export async function startNode(config: NodeConfig): Promise<Closable> {
   const log = openLog('bcd', config.logLevel);
-  const identity = await readIdentity(config.stateDirectory, 'node');
-  const { nodeId } = identity;
+  const kept = await keepIdentity(config.stateDirectory, 'node');
+  if (kept.current.revoked === undefined) return startWork(config, kept, log);
+  log.error({ revoked: kept.current.revoked }, 'this node was revoked: join again with a new token');
+  const idle = setInterval(() => {}, 2 ** 30);
+  return { close: () => clearInterval(idle) };
+}
+
+async function startWork(config: NodeConfig, kept: KeptIdentity, log: Log): Promise<Closable> {
+  const { nodeId } = kept.current;
   const spec = await openKeptSpec(config.stateDirectory);
-  const server = (config.central.url ?? identity.server).replace(/\/+$/, '');
-  const client = connectCentre(server, identity);
+  const revocations = await keepRevocations(config.stateDirectory, kept);
+  const server = (config.central.url ?? kept.current.server).replace(/\/+$/, '');
+  const client = connectCentre(server, kept);
   const stop = new AbortController();
   const { signal } = stop;
   log.info({ version, nodeId, server, generation: spec.generation() }, 'node agent starts');
-  const poll = polling({ nodeId, client, spec, signal, log });
+  const trust = trustExchange(kept, revocations, log);
+  const poll = polling({ nodeId, client, trust, spec, signal, log });
   const loop = repeatForever('polling the centre', poll, { signal, log });
-  return {
-    close: async () => {
-      stop.abort();
-      await loop;
-      await client.close();
-    },
+  const renewing = startRenewing({ kept, server, log });
+  const forget = kept.onChange(({ revoked }) => {
+    if (revoked === undefined || signal.aborted) return;
+    log.error({ revoked }, 'this node was revoked: join again with a new token');
+    stop.abort();
+  });
+  const end = async () => {
+    forget();
+    stop.abort();
+    await loop;
   };
+  return { close: () => closeAll([client, renewing, { close: end }]) };
 }

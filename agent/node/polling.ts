@@ -1,12 +1,14 @@
 import type { Log } from '#base/log.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
 import type { NodeSpec } from '#contract/nodeSpec.ts';
+import type { TrustExchange } from '../join/trustExchange.ts';
 import type { CentreClient } from '../site/link/centreClient.ts';
 import type { KeptSpec } from './specFile.ts';
 
 export interface PollingParts {
   nodeId: string;
   client: Pick<CentreClient, 'poll'>;
+  trust: TrustExchange;
   spec: KeptSpec;
   signal: AbortSignal;
   log: Log;
@@ -16,11 +18,12 @@ const waitSeconds = 30;
 
 /** Takes the node's desired state from the centre. Returns one call of the loop; what it observed, the next poll tells. */
 export function polling(parts: PollingParts): () => Promise<void> {
-  const { client, spec, signal } = parts;
+  const { client, trust, spec, signal } = parts;
   return async () => {
     const observedGeneration = spec.generation();
     const message = { protocol: protocolVersion, observedGeneration, waitSeconds, taken: [] };
-    const answer = await client.poll(message, signal);
+    const answer = await client.poll({ ...message, ...trust.known() }, signal);
+    await trust.take(answer);
     if (answer.spec !== undefined) await takeSpec(answer.spec, parts);
   };
 }

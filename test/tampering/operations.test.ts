@@ -7,7 +7,7 @@ import { verifyOperation } from '#ramdisk/operations/verify.ts';
 import { changed, fieldsOf, otherThan, withPayload } from './fields.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const expected = { signingKey: publicKey, nodeId: 'node_1', machine: 'keys', operationId: 'op_1' };
+const expected = { signingKeys: [publicKey], nodeId: 'node_1', machine: 'keys', operationId: 'op_1' };
 const { jws: _, ...orderedFields } = Operation.properties;
 
 const cases = (Object.keys(operations) as OperationAction[])

@@ -70,7 +70,7 @@ export async function setScene({ runStep, image, disk, withoutUserData }: SceneO
   const site = await startTamperingSite(line.agentsUrl, line.siteId, credentials);
   const root = await mkdtemp(path.join(tmpdir(), 'railhead-tampering-'));
   const { servingCa: ca, joinSigningKey } = credentials.wellKnown;
-  const trust = { ca, signingKey: publicKeyFromJwk(joinSigningKey), centre: {} };
+  const trust = { ca, signingKeys: [publicKeyFromJwk(joinSigningKey)], trustNumber: 1, centre: {} };
   let count = 0;
   return {
     line,

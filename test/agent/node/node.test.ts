@@ -1,0 +1,91 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { join } from '#agent/join/join.ts';
+import { readNodeConfig } from '#agent/node/config.ts';
+import { startNode } from '#agent/node/node.ts';
+import { onHost } from '#central/host.ts';
+import { createJoinToken } from '#central/join/joinTokens.ts';
+import { centralPins } from '#central/join/pins.ts';
+import { startTestCentre, type TestCentre } from '../../central/centre.ts';
+import { enroll, type Line, prepareLine } from '../../central/line.ts';
+
+let centre: TestCentre;
+let line: Line;
+let directory: string;
+
+beforeEach(async () => {
+  centre = await startTestCentre();
+  const { call, central } = centre;
+  line = await prepareLine({ call, agentsUrl: central.agentsUrl, directory: centre.directory });
+  await enroll(line, 'node-1', '52:54:00:00:00:01');
+  directory = await mkdtemp(path.join(tmpdir(), 'railhead-node-'));
+  await joinNode();
+});
+afterEach(async () => {
+  await centre.close();
+  await rm(directory, { recursive: true });
+});
+
+async function joinNode(): Promise<void> {
+  const tokenFile = path.join(directory, 'token');
+  const pins = await onHost(centre.directory, async ({ store, keys }) => {
+    const { token } = await createJoinToken(store, { role: 'node', nodeId: 'node-1', validMs: 60_000 });
+    await writeFile(tokenFile, token);
+    return centralPins(keys);
+  });
+  await join({
+    server: centre.central.agentsUrl,
+    tokenFile,
+    nodeId: 'node-1',
+    stateDirectory: directory,
+    ...pins,
+  });
+}
+
+async function config(text = '') {
+  const file = path.join(directory, 'config.toml');
+  await writeFile(file, `stateDirectory = "${directory}"\nlogLevel = "silent"\n${text}`);
+  return readNodeConfig(file);
+}
+
+interface SpecProgress {
+  generation: number;
+  observedGeneration: number;
+}
+
+async function specProgress(): Promise<SpecProgress | undefined> {
+  const node = await line.call<{ spec?: SpecProgress }>('nodes.get', { tenantId: 'root', nodeId: 'node-1' });
+  return node.data.spec;
+}
+
+test('a joined node observes its desired state, and keeps it over a restart', async () => {
+  const first = await startNode(await config());
+  await expect.poll(async () => (await specProgress())?.observedGeneration, { timeout: 10_000 }).toBe(1);
+  await first.close();
+  const kept = JSON.parse(await readFile(path.join(directory, 'spec.json'), 'utf8'));
+  expect(kept).toMatchObject({ nodeId: 'node-1', role: 'node', generation: 1 });
+  const second = await startNode(await config());
+  await expect.poll(specProgress).toMatchObject({ generation: 1, observedGeneration: 1 });
+  await second.close();
+});
+
+test('a node that has not joined says so', async () => {
+  const elsewhere = await mkdtemp(path.join(tmpdir(), 'railhead-node-'));
+  const nowhere = { ...(await config()), stateDirectory: elsewhere };
+  await expect(startNode(nowhere)).rejects.toThrow("this node has not joined: run 'bcd join' first");
+  await rm(elsewhere, { recursive: true });
+});
+
+test('without a configuration file every default holds; what is wrong in one is named', async () => {
+  expect(await readNodeConfig('/nonexistent/config.toml')).toEqual({
+    stateDirectory: '/var/lib/bcd',
+    logLevel: 'info',
+    central: {},
+  });
+  await expect(config('[central]\nurl = "http://centre"')).rejects.toMatchObject({
+    code: 'INVALID_CONFIG',
+    details: { path: 'central.url' },
+  });
+});
