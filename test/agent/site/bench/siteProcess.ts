@@ -11,6 +11,9 @@ export interface SiteProcess {
   /** Ends it as a power cut would. */
   kill(): void;
   ended: Promise<unknown>;
+  pid: number;
+  /** Everything that it has written, line by line. */
+  log: readonly string[];
 }
 
 /** Starts the agent and resolves once it says that it is ready. */
@@ -21,12 +24,12 @@ export async function spawnSite(configFile: string): Promise<SiteProcess> {
     child.kill('SIGKILL');
     await ended;
   });
-  await readiness(child, ended);
-  return { kill: () => void child.kill('SIGKILL'), ended };
+  const log: string[] = [];
+  await readiness(child, ended, log);
+  return { kill: () => void child.kill('SIGKILL'), ended, pid: child.pid as number, log };
 }
 
-async function readiness(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
-  const lines: string[] = [];
+async function readiness(child: ChildProcess, ended: Promise<unknown>, lines: string[]): Promise<void> {
   createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => lines.push(line));
   const ready = new Promise<void>((resolve) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
