@@ -5,7 +5,7 @@ import { type Rack, rackUp } from '../rack.ts';
 import type { Api } from './api.ts';
 import { type Artifacts, type OsVariant, type Progress, prepareArtifacts, ramdiskFor } from './artifacts.ts';
 import { makeSigner, type OfferedImage, offerOs, offerRamdisk, ramdiskRef, tenantId } from './catalog.ts';
-import type { Centre } from './centre.ts';
+import type { Centre, CentreBooks } from './centre.ts';
 import { rackDirectory, takeDirectory } from './directory.ts';
 import { startServices } from './services.ts';
 import type { Site } from './site.ts';
@@ -39,6 +39,8 @@ export interface LineOptions {
 export interface Line {
   rack: Rack;
   centre: Centre;
+  /** What was prepared on the centre's host: tokens, pins, templates. */
+  books: CentreBooks;
   api: Api;
   site: Site;
   source: ImageSource;
@@ -110,10 +112,11 @@ async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): P
   const poolId = await createPool(api, siteId, [osRef]);
   const nodes = new Map<string, string>();
   for (const { name, mac, uuid, bmc } of rack.machines) {
-    const { address, certificateSha256 } = bmc;
+    const { address, certificateSha256, username, password } = bmc;
     const node = await api.call<{ nodeId: string }>('metal', 'enroll', {
       ...{ tenantId, siteId, poolId, macs: [mac], uuid, hostname: name },
       bmc: { address, credentialRef: `secret://${name}`, certificateSha256 },
+      bmcCredentials: { username, password },
     });
     nodes.set(name, node.nodeId);
   }

@@ -25,26 +25,25 @@ export interface SiteOptions {
 export interface Site {
   readonly process: ManagedProcess;
   readonly logFile: string;
+  /** State, configuration and log. */
+  readonly directory: string;
   start(): Promise<void>;
   stop(): Promise<void>;
   /** `kill -9`. */
   kill(): Promise<void>;
 }
 
-/** Joins the centre as its site, writes `config.toml` and the BMCs' credentials, and starts the agent. */
+/** Joins the centre as its site, writes `config.toml`, and starts the agent. It gets the BMCs' credentials from the centre. */
 export async function startSite(options: SiteOptions): Promise<Site> {
-  const { rack, directory } = options;
-  await mkdir(path.join(directory, 'secrets'), { recursive: true, mode: 0o700 });
+  const { directory } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   await join(options);
-  for (const { name, bmc } of rack.machines)
-    await writeFile(path.join(directory, 'secrets', name), `${bmc.username}:${bmc.password}\n`, {
-      mode: 0o600,
-    });
   await writeFile(path.join(directory, 'config.toml'), stringify(config(options)));
   const logFile = path.join(directory, 'site.log');
   let process = await launch(options, logFile);
   return {
     logFile,
+    directory,
     get process() {
       return process;
     },
@@ -85,7 +84,6 @@ function config({ directory, ipxeDirectory, sourceCaFile }: SiteOptions): object
     },
     boot: { ipxeDirectory, consoles: ['ttyS0,115200'] },
     cache: { sourceCaFile, quota: '20GiB' },
-    secrets: { directory: path.join(directory, 'secrets') },
   };
 }
 

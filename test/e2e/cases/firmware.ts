@@ -4,6 +4,7 @@ import type { Line } from '#rack/line/line.ts';
 import { checkDeployed, checkTimeline, deployToEnd } from '../deploys.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import type { Report } from '../report.ts';
+import { fetchTcpdump, watchSecrets } from '../secrecy.ts';
 import { withLine } from '../withLine.ts';
 
 export const uefi = bareMachineBecomesOs('uefi', 'a bare UEFI machine becomes a running OS');
@@ -13,19 +14,20 @@ function bareMachineBecomesOs(firmware: 'uefi' | 'bios', about: string): EndToEn
   return {
     name: firmware,
     about,
-    run: (report, options) =>
-      withLine(
-        report,
-        options,
-        { machines: [{ name: 'm1', firmware, memoryMiB: 512, disks: [{ size: '8G' }] }] },
-        async (line) => {
-          report.phase('deploy');
-          const workflow = await deployToEnd(line, 'm1', options);
-          await checkDeployed(report, line, 'm1', workflow, options.signal);
-          await checkTimeline(report, line, workflow.workflowId);
-          if (report.ok) await reportPhases(report, line, workflow);
-        },
-      ),
+    run: async (report, options) => {
+      const tcpdump = await fetchTcpdump();
+      const machines = [{ name: 'm1', firmware, memoryMiB: 512, disks: [{ size: '8G' }] }] as const;
+      await withLine(report, options, { machines }, async (line) => {
+        const watch = await watchSecrets(line, tcpdump);
+        report.phase('deploy');
+        const workflow = await deployToEnd(line, 'm1', options);
+        await checkDeployed(report, line, 'm1', workflow, options.signal);
+        await checkTimeline(report, line, workflow.workflowId);
+        if (report.ok) await reportPhases(report, line, workflow);
+        report.phase('look for secrets');
+        await watch.check(report);
+      });
+    },
   };
 }
 
