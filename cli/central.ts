@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { forbidMemoryDumps } from '#base/libc.ts';
-import { openLog } from '#base/log.ts';
+import { type Log, openLog } from '#base/log.ts';
 import { closeAll, stopSignal } from '#base/shutdown.ts';
 import { actOnHost, makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
@@ -57,6 +57,7 @@ interface RunFlags {
   bcdSha256?: string;
   templates?: string;
   tokenTtl?: number;
+  allowUnsignedImages?: true;
   logLevel: string;
 }
 
@@ -89,6 +90,7 @@ function runCommand(): Command {
       'how long the join token of a deployed OS is valid (default: 2h)',
       duration,
     )
+    .option('--allow-unsigned-images', "let a tenant's own unsigned OS images deploy; for development only")
     .addOption(
       new Option('--log-level <level>', 'the least severe level that is logged')
         .choices(['debug', 'info', 'warn', 'error', 'silent'])
@@ -123,6 +125,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
     names: certificateNames(flags),
     ...(advertise !== undefined && { advertise }),
     ...(bcd !== undefined && { executable: bcd }),
+    images: allowedImages(flags, log),
     userData: {
       ...(bcdUrl !== undefined && { bcdUrl }),
       ...(bcdSha256 !== undefined && { bcdSha256 }),
@@ -134,6 +137,12 @@ async function runCentral(flags: RunFlags): Promise<void> {
   log.info({ api: central.apiUrl, agents: central.agentsUrl, directory }, 'the centre runs');
   log.info({ signal: await stopSignal() }, 'the centre stops');
   await closeAll([central]);
+}
+
+function allowedImages({ allowUnsignedImages }: RunFlags, log: Log): { allowUnsigned: boolean } {
+  if (allowUnsignedImages === true)
+    log.warn('unsigned OS images deploy: this centre is for development only');
+  return { allowUnsigned: allowUnsignedImages === true };
 }
 
 /** What the certificates are for: the advertised host, the listeners' addresses, and the names given. */

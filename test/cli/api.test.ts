@@ -105,6 +105,19 @@ test('from a site to a cancelled workflow by the commands alone', async () => {
   const { siteId = '' } = await json(sitesCommand(environment), 'create', '--name', 'lab');
   const pool = [...tenant, '--site', siteId, '--prewarm', image.ref, '--ramdisk', 'ramdisk@1'];
   const { poolId = '' } = await json(poolsCommand(environment), 'create', ...pool);
+  const update = ['update', poolId, ...tenant, '--ramdisk-aarch64', 'ramdisk-arm@1'];
+  expect(await json(poolsCommand(environment), ...update)).toMatchObject({
+    policy: { prewarmImages: [image.ref], ramdisk: { x86_64: 'ramdisk@1', aarch64: 'ramdisk-arm@1' } },
+    version: 2,
+  });
+  const late = runCommand(poolsCommand(environment), ...update, '--if-version', '1');
+  await expect(late).rejects.toMatchObject({ code: 'CONFLICT', details: { reason: 'version' } });
+  expect(await json(poolsCommand(environment), 'update', poolId, ...tenant, '--no-prewarm')).toMatchObject({
+    policy: { prewarmImages: [] },
+  });
+  expect(await runCommand(poolsCommand(environment), 'list', ...tenant)).toMatch(
+    new RegExp(`${poolId} .* 3 `),
+  );
   const file = path.join(directory, 'profile.json');
   const steps = [{ use: 'power.setPower', with: { action: 'on' } }];
   await writeFile(
