@@ -178,7 +178,11 @@ test('a machine is on record with the image that was written last; a write that 
   });
   const document = { ...data.document, id: 'other', image: { ref: 'other-os@1' } };
   expect((await call('profiles.create', { tenantId: 'root', document })).status).toBe(200);
-  const redeploy = async () => follow(call, await deploy(stage.line, 'node-1', { profileId: 'other' }));
+  const redeploy = async () => {
+    // As after an undeploy that wiped nothing.
+    await host((store) => store.updateTable('nodes').set({ state: 'ready' }).execute());
+    await follow(call, await deploy(stage.line, 'node-1', { profileId: 'other' }));
+  };
   fails = true;
   await redeploy();
   expect(await node('node-1')).toMatchObject({
