@@ -9,6 +9,7 @@ import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { Door } from '#doors/door.ts';
 import { modernTls } from '#doors/tls.ts';
 import { openAgentsServer, renewServerTls } from './agents/server.ts';
+import { type Groups, inProcessApi } from './api/inProcess.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, EngineTimes } from './context.ts';
@@ -63,6 +64,8 @@ export interface Central {
   apiUrl: string;
   /** Base URL of the agents' listener. */
   agentsUrl: string;
+  /** The methods of the API, for who embeds the centre. */
+  groups: Groups;
   /** Ends the long polls, stops the engine between two facts, and closes everything. */
   close(): Promise<void>;
 }
@@ -94,7 +97,8 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const agents = await openAgentsServer(context, options.names, stopping.signal);
   const engine = openEngine(context);
   const door = { tls: await apiTls(context, options), executable, trustProxy: options.api.trustProxy };
-  const api = await openApiServer({ ...context, engine }, groups, door, stopping.signal);
+  const methods = { ...context, engine };
+  const api = await openApiServer(methods, groups, door, stopping.signal);
   started.push(agents, api, engine, { close: () => stopping.abort() });
   const agentsAddress = await listen(agents, options.agents);
   const apiAddress = await listen(api, options.api);
@@ -106,7 +110,12 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const onKeys = () => renewTls(context, options, agents, api);
   void watchKeys(options.directory, context, onKeys, stopping.signal);
   await engine.resume();
-  return { apiUrl, agentsUrl: url('https', agentsAddress), close: () => closeAll(started) };
+  return {
+    apiUrl,
+    agentsUrl: url('https', agentsAddress),
+    groups: inProcessApi(methods, groups, stopping.signal),
+    close: () => closeAll(started),
+  };
 }
 
 function defaultAdvertise({ names }: CentralOptions, { address, port }: AddressInfo): string {

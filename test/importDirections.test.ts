@@ -12,6 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   cache: ['contract', 'base'],
   ramdisk: ['contract', 'base'],
   central: ['doors', 'contract', 'base'],
+  library: ['central', 'contract', 'base'],
   agent: ['bootserver', 'redfish', 'cache', 'ramdisk', 'ipxe', 'doors', 'contract', 'base'],
   cli: [
     'agent',

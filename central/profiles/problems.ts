@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Issue } from '#contract/findIssues.ts';
+import { configUnitIssues } from '#contract/hostConfig/configUnits.ts';
 import { type Profile, profileIssues } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
 import { findImage } from '../images/resolve.ts';
@@ -7,11 +8,11 @@ import { verifyImageForUse } from '../images/verify.ts';
 import { loadTemplate } from '../userData/templates.ts';
 import { planIssues } from '../workflows/plan.ts';
 
-type Context = Pick<CentralContext, 'store' | 'userData'>;
+type Context = Pick<CentralContext, 'store' | 'userData' | 'configUnits'>;
 
 /**
  * Everything for which a workflow of this document would be refused or fail, as far as it can be known before: its form, every
- * step, the images and the template that it names. In that order, each with its path.
+ * step, the images, the template and the units that it names. In that order, each with its path.
  */
 export async function profileProblems(
   context: Context,
@@ -25,6 +26,7 @@ export async function profileProblems(
     ...(await imageProblems(context, tenantId, profile)),
     ...(await templateProblems(context, profile)),
     ...renderProblems(profile),
+    ...configUnitIssues(profile.hostConfig, context.configUnits),
     ...planIssues(profile).map(({ path, message }) => ({ path, message })),
   ];
 }
