@@ -7,6 +7,7 @@ import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
 import { agentsCommand, revokeCommand } from './central/agents.ts';
 import { auditCommand } from './central/audit.ts';
+import { backupCommand } from './central/backup.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
 import {
   collect,
@@ -39,7 +40,8 @@ export function centralCommand(): Command {
     .addCommand(withdrawCommand())
     .addCommand(agentsCommand())
     .addCommand(revokeCommand())
-    .addCommand(auditCommand());
+    .addCommand(auditCommand())
+    .addCommand(backupCommand());
 }
 
 interface RunFlags {
