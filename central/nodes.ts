@@ -1,9 +1,11 @@
-import { RailheadError } from '#contract/errors.ts';
-import type { BmcBinding } from '#contract/nodeSpec.ts';
+import { RailheadError, type WireError } from '#contract/errors.ts';
+import type { BmcBinding, DriverBindings } from '#contract/nodeSpec.ts';
+import type { Labels } from '#contract/when.ts';
 import { findSpec } from './agents/nodeSpec.ts';
 import { openAlarms } from './alarms.ts';
 import { imagesOn } from './images/deployments.ts';
-import type { Queries } from './store/store.ts';
+import { proposedMacs } from './metal/discovery.ts';
+import { parseJson, type Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
 /** Usable as a host name once `_` is `-`. */
@@ -52,13 +54,26 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
       uuid: row.uuid,
       hostname: row.hostname,
       address: row.address,
+      hardwareProfile: row.hardware_profile,
+      failedFrom: row.failed_from,
+      inventoryAt: row.inventory_at,
     }),
+    ...presentJson(row),
+    proposedMacs: await proposedMacs(store, row),
     ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
     images: (await imagesOn(store, row.node_id)).map(presentNodeImage),
     ...(workflow === undefined ? {} : { workflowId: workflow.workflow_id }),
     ...(await agentsOf(store, row.node_id)),
     alarms: await openAlarms(store, { nodeId: row.node_id }),
   };
+}
+
+function presentJson({ error, labels, drivers }: Row<'nodes'>) {
+  return present({
+    error: parseJson<WireError>(error),
+    labels: parseJson<Labels>(labels),
+    drivers: parseJson<DriverBindings>(drivers),
+  });
 }
 
 /** The newest join of the node's ramdisk, with how far it was trusted, and of its OS. */

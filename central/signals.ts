@@ -17,6 +17,8 @@ export interface Signals {
 /** Notified when images, pools or signers changed: every site's desired state may have. The same for the centre's keys and the revoked. */
 export const allSites = 'sites';
 export const siteTopic = (siteId: string) => `site:${siteId}`;
+/** Notified when a machine that nobody enrolled booted at the site. */
+export const discoveryTopic = (siteId: string) => `discovery:${siteId}`;
 export const nodeTopic = (nodeId: string) => `node:${nodeId}`;
 export const operationTopic = (operationId: string) => `operation:${operationId}`;
 export const workflowTopic = (workflowId: string) => `workflow:${workflowId}`;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { forbidMemoryDumps } from '#base/libc.ts';
 import { type Log, openLog } from '#base/log.ts';
@@ -5,6 +6,7 @@ import { closeAll, stopSignal } from '#base/shutdown.ts';
 import { actOnHost, makeCentre, onHost } from '#central/host.ts';
 import { centralPins, ramdiskTrust } from '#central/join/pins.ts';
 import { startCentral } from '#central/start.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { agentsCommand, revokeCommand } from './central/agents.ts';
 import { auditCommand } from './central/audit.ts';
 import { backupCommand } from './central/backup.ts';
@@ -58,6 +60,7 @@ interface RunFlags {
   bcdUrl?: string;
   bcdSha256?: string;
   templates?: string;
+  hardwareProfiles?: string;
   tokenTtl?: number;
   allowUnsignedImages?: true;
   logLevel: string;
@@ -87,6 +90,7 @@ function runCommand(): Command {
     )
     .option('--bcd-sha256 <digest>', 'its digest', text(/^[0-9a-f]{64}$/))
     .option('--templates <folder>', 'custom user data templates')
+    .option('--hardware-profiles <file>', 'what machines of one kind are driven by, as JSON')
     .option(
       '--token-ttl <duration>',
       'how long the join token of a deployed OS is valid (default: 2h)',
@@ -134,6 +138,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
       ...(templates !== undefined && { templates }),
       ...(tokenTtl !== undefined && { tokenTtlSeconds: Math.ceil(tokenTtl / 1000) }),
     },
+    ...(flags.hardwareProfiles !== undefined && { hardwareProfiles: await jsonFile(flags.hardwareProfiles) }),
     log,
   });
   log.info({ api: central.apiUrl, agents: central.agentsUrl, directory }, 'the centre runs');
@@ -145,6 +150,15 @@ function allowedImages({ allowUnsignedImages }: RunFlags, log: Log): { allowUnsi
   if (allowUnsignedImages === true)
     log.warn('unsigned OS images deploy: this centre is for development only');
   return { allowUnsigned: allowUnsignedImages === true };
+}
+
+async function jsonFile(file: string): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    const message = `${file} cannot be read as JSON: ${(error as Error).message}`;
+    throw new RailheadError('INVALID_CONFIG', message, { path: 'hardware-profiles' }, error);
+  }
 }
 
 /** What the certificates are for: the advertised host, the listeners' addresses, and the names given. */

@@ -7,8 +7,15 @@ export function isSameUuid(one: string, other: string): boolean {
   return known === told || known === swapped(told);
 }
 
+/** One spelling for both byte orders, to look a UUID up by. */
+export function canonicalUuid(uuid: string): string {
+  const told = uuid.toLowerCase();
+  const [first = told] = [told, swapped(told)].toSorted();
+  return first;
+}
+
 /** The spelling in the other byte order. */
-export function swapped(uuid: string): string {
+function swapped(uuid: string): string {
   const [first = '', second = '', third = '', ...rest] = uuid.split('-');
   return [first, second, third].map(reversedBytes).concat(rest).join('-');
 }

@@ -4,6 +4,7 @@ import type { BmcBinding, DriverBindings, HostSection } from '#contract/nodeSpec
 import type { CentralContext } from '../context.ts';
 import type { PoolPolicy } from '../groups/poolPolicy.ts';
 import { bmcBindings } from '../metal/driverBindings.ts';
+import { nodeLabels } from '../metal/labels.ts';
 import { parseJson, type Queries } from '../store/store.ts';
 
 /** The driver bindings of a machine. */
@@ -30,5 +31,5 @@ export async function hostSection(
   const profile = parseJson<HostConfig>(node.host_config);
   if (profile === undefined) return undefined;
   const policy = parseJson<PoolPolicy>(node.policy) ?? {};
-  return { units: desiredUnits({ profile, policy, labels: {}, configUnits }) };
+  return { units: desiredUnits({ profile, policy, labels: await nodeLabels(store, nodeId), configUnits }) };
 }

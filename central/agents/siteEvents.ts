@@ -2,7 +2,8 @@ import type { RamdiskJoin } from '#contract/join.ts';
 import { raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
-import { nodeTopic, workflowTopic } from '../signals.ts';
+import { noteDiscovered } from '../metal/discovery.ts';
+import { discoveryTopic, nodeTopic, workflowTopic } from '../signals.ts';
 import { isDuplicate, type Queries, type Store } from '../store/store.ts';
 import { checkJoin, type JoinRefusal } from './joinChecks.ts';
 import { endLostOperations, recordLoss, recordRamdiskJoin } from './ramdiskJoins.ts';
@@ -21,6 +22,7 @@ export async function recordSiteEvent(
   }
   const workflowId = nodeId === undefined ? undefined : await runningWorkflow(context.store, nodeId);
   if (!(await keepEvent(context, siteId, event, nodeId, workflowId))) return;
+  if (event.type === 'machine.discovered') context.signals.notify(discoveryTopic(siteId));
   if (nodeId === undefined) return;
   if (event.type === 'agent.joined' || endsJoin(event))
     await endLostOperations(context, nodeId, event, `site ${siteId}`);
@@ -48,6 +50,7 @@ async function keepEvent(
         ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
         reason: reason ?? 'contested',
       });
+    if (type === 'machine.discovered') await noteDiscovered(queries, siteId, event);
     if (nodeId === undefined) return;
     if (type === 'agent.joined')
       await recordRamdiskJoin(queries, eventId, nodeId, event.join as RamdiskJoin, event);

@@ -1,55 +1,23 @@
 import Type from 'typebox';
-import type { Sealer } from '#base/sealing.ts';
-import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { newId } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
-import { BmcBinding } from '#contract/nodeSpec.ts';
 import { DiskHints, PowerAction } from '#contract/steps.ts';
+import { WipeMode } from '#contract/wipe.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
+import { confirmMac } from '../metal/discovery.ts';
+import { Enroll, enrollNode } from '../metal/enroll.ts';
+import { runShipped, type ShippedMethod } from '../metal/run.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { powerProfile } from '../profiles/builtin.ts';
+import { builtinTenant, defaultReleaseMode, powerProfile, releaseProfile } from '../profiles/builtin.ts';
 import { requireProfile } from '../profiles/find.ts';
-import { putFirst, type SecretStore } from '../secrets.ts';
-import { siteTopic } from '../signals.ts';
-import { requireSite } from '../sites.ts';
-import { isDuplicate, now, type Queries, type Store, toJson } from '../store/store.ts';
+import { discoveryTopic, nodeTopic, siteTopic } from '../signals.ts';
 import { startWorkflow } from '../workflows/start.ts';
 
 const closed = { additionalProperties: false };
 const NodeId = Type.String({ pattern: nodeIdPattern });
-
-const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
-const ipv4Pattern = `^${octet}(\\.${octet}){3}$`;
-
-const Credentials = Type.Object(
-  {
-    username: Type.String({ pattern: '^[^:\\r\\n]{1,128}$' }),
-    password: Type.String({ pattern: '^[^\\r\\n]{0,1024}$' }),
-  },
-  closed,
-);
-
-const Enroll = Type.Object(
-  {
-    tenantId: TenantId,
-    /** Default: a new id. */
-    nodeId: Type.Optional(NodeId),
-    siteId: Type.String({ maxLength: 128 }),
-    poolId: Type.Optional(Type.String({ maxLength: 128 })),
-    macs: Type.Array(Type.String({ maxLength: 32 }), { minItems: 1, maxItems: 32 }),
-    uuid: Type.Optional(Type.String({ pattern: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' })),
-    hostname: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' })),
-    address: Type.Optional(Type.String({ pattern: ipv4Pattern })),
-    bmc: Type.Optional(BmcBinding),
-    /** Kept encrypted as what the BMC's `credentialRef` names; without it a secret set before, or a file at the site, is meant. */
-    bmcCredentials: Type.Optional(Credentials),
-  },
-  closed,
-);
-type Enroll = Type.Static<typeof Enroll>;
+const OneNode = Type.Object({ tenantId: TenantId, nodeId: NodeId }, closed);
 
 const Deploy = Type.Object(
   {
@@ -62,148 +30,99 @@ const Deploy = Type.Object(
   },
   closed,
 );
+const Undeploy = Type.Object(
+  {
+    tenantId: TenantId,
+    nodeId: NodeId,
+    mode: Type.Enum([...WipeMode.enum], { default: defaultReleaseMode }),
+  },
+  closed,
+);
+const ConfirmMac = Type.Object(
+  { tenantId: TenantId, nodeId: NodeId, mac: Type.String({ maxLength: 32 }) },
+  closed,
+);
 const Power = Type.Object({ tenantId: TenantId, nodeId: NodeId, action: PowerAction }, closed);
 
-/** What is done to machines. Everything that drives one is a workflow. */
+type NodeInput = { tenantId: string; nodeId: string };
+const nodeScopes = ({ tenantId, nodeId }: NodeInput) => itemScopes('compute-node', nodeId, tenantId);
+
+/** A method that runs what ships for it on one node. */
+function shipped(name: ShippedMethod) {
+  return method({
+    kind: 'mutation',
+    action: `compute:metal:${name}`,
+    input: OneNode,
+    scopes: nodeScopes,
+    run: async (context, { tenantId, nodeId }, caller) =>
+      runShipped(context, name, await requireNode(context.store, tenantId, nodeId), caller),
+  });
+}
+
+/** What is done to machines. Everything that drives one is a workflow; docs/metal.md has the states. */
 export const metal: Group = {
   enroll: method({
     kind: 'mutation',
     action: 'compute:metal:enroll',
     input: Enroll,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: async ({ store, sealer, signals }, input) => {
-      const nodeId = await enroll(store, sealer, input);
-      signals.notify(siteTopic(input.siteId));
-      return presentNode(store, await requireNode(store, input.tenantId, nodeId));
+    run: (context, input, caller) => enroll(context, input, caller),
+  }),
+  confirmMac: method({
+    kind: 'mutation',
+    action: 'compute:metal:enroll',
+    input: ConfirmMac,
+    scopes: nodeScopes,
+    run: async ({ store, signals }, { tenantId, nodeId, mac }) => {
+      const node = await requireNode(store, tenantId, nodeId);
+      await confirmMac(store, node, mac);
+      signals.notify(siteTopic(node.site_id), discoveryTopic(node.site_id), nodeTopic(nodeId));
+      return presentNode(store, node);
     },
   }),
+  inspect: shipped('inspect'),
+  commission: shipped('commission'),
   deploy: method({
     kind: 'mutation',
     action: 'compute:metal:deploy',
     input: Deploy,
-    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    scopes: nodeScopes,
     run: (context, input, caller) => deploy(context, input, caller),
   }),
+  undeploy: method({
+    kind: 'mutation',
+    action: 'compute:metal:undeploy',
+    input: Undeploy,
+    scopes: nodeScopes,
+    run: async (context, { tenantId, nodeId, mode }, caller) => {
+      const node = await requireNode(context.store, tenantId, nodeId);
+      return runShipped(context, 'undeploy', node, caller, releaseProfile(mode));
+    },
+  }),
+  rescue: shipped('rescue'),
+  unrescue: shipped('unrescue'),
+  retire: shipped('retire'),
   power: method({
     kind: 'mutation',
     action: 'compute:metal:power',
     input: Power,
-    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    scopes: nodeScopes,
     run: async (context, { tenantId, nodeId, action }, caller) => {
       const node = await requireNode(context.store, tenantId, nodeId);
       const profile = powerProfile(action);
-      return startWorkflow(context, { node, profile, profileTenantId: 'builtin', caller });
+      return startWorkflow(context, { node, profile, profileTenantId: builtinTenant, caller });
     },
   }),
 };
 
-async function enroll(store: Store, sealer: Sealer, input: Enroll): Promise<string> {
-  const { siteId, poolId, tenantId } = input;
-  await requireSite(store, siteId);
-  if (poolId !== undefined) await requirePool(store, poolId, { tenantId, siteId });
-  const nodeId = input.nodeId ?? newId('node');
-  const macs = canonicalMacs(input.macs);
-  await store.transaction().execute(async (queries) => {
-    await insertNode(queries, nodeId, input);
-    await refuseTakenAddress(queries, nodeId, input);
-    for (const mac of macs) await insertMac(queries, siteId, mac, nodeId);
-    await keepCredentials({ store: queries, sealer }, input);
-  });
-  return nodeId;
-}
-
-async function keepCredentials(place: SecretStore, { tenantId, bmc, bmcCredentials }: Enroll): Promise<void> {
-  if (bmcCredentials === undefined) return;
-  if (bmc === undefined)
-    throw new RailheadError('INVALID_INPUT', 'bmcCredentials are for a bmc: say where it is', {
-      path: 'bmc',
-    });
-  const { username, password } = bmcCredentials;
-  await putFirst(place, { tenantId, ref: bmc.credentialRef }, `${username}:${password}`);
-}
-
-async function requirePool(
-  store: Queries,
-  poolId: string,
-  owner: { tenantId: string; siteId: string },
-): Promise<void> {
-  const pool = await store
-    .selectFrom('pools')
-    .select('pool_id')
-    .where('pool_id', '=', poolId)
-    .where('tenant_id', '=', owner.tenantId)
-    .where('site_id', '=', owner.siteId)
-    .executeTakeFirst();
-  if (pool === undefined)
-    throw new RailheadError('NOT_FOUND', `tenant ${owner.tenantId} has no pool ${poolId} at that site`, {
-      path: 'poolId',
-    });
-}
-
-function canonicalMacs(macs: readonly string[]): string[] {
-  return macs.map((text, index) => {
-    const mac = canonicalMac(text);
-    if (mac !== undefined) return mac;
-    throw new RailheadError('INVALID_INPUT', `macs[${index}]: ${text} is not a hardware address of 6 bytes`, {
-      path: `macs[${index}]`,
-    });
-  });
-}
-
-async function insertNode(queries: Queries, nodeId: string, input: Enroll): Promise<void> {
-  const { tenantId, siteId, poolId, uuid, hostname, address, bmc } = input;
-  try {
-    await queries
-      .insertInto('nodes')
-      .values({
-        node_id: nodeId,
-        tenant_id: tenantId,
-        site_id: siteId,
-        pool_id: poolId ?? null,
-        uuid: uuid?.toLowerCase() ?? null,
-        hostname: hostname ?? null,
-        address: address ?? null,
-        bmc: toJson(bmc),
-        state: 'enrolled',
-        role: null,
-        created_at: now(),
-      })
-      .execute();
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    throw new RailheadError('CONFLICT', `there is a node ${nodeId} already`, { path: 'nodeId' }, error);
-  }
-}
-
-/** Runs after the insert, so that of two enrolments at once the later one sees the other. */
-async function refuseTakenAddress(
-  queries: Queries,
-  nodeId: string,
-  { siteId, address }: Enroll,
-): Promise<void> {
-  if (address === undefined) return;
-  const other = await queries
-    .selectFrom('nodes')
-    .select('node_id')
-    .where('site_id', '=', siteId)
-    .where('address', '=', address)
-    .where('node_id', '!=', nodeId)
-    .executeTakeFirst();
-  if (other !== undefined)
-    throw new RailheadError('CONFLICT', `${address} is reserved for a node of this site already`, {
-      path: 'address',
-      address,
-    });
-}
-
-async function insertMac(queries: Queries, siteId: string, mac: string, nodeId: string): Promise<void> {
-  try {
-    await queries.insertInto('node_macs').values({ site_id: siteId, mac, node_id: nodeId }).execute();
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    const message = `${mac} belongs to a node of this site already`;
-    throw new RailheadError('CONFLICT', message, { path: 'macs', mac }, error);
-  }
+/** A machine with a BMC is asked at once which one it is; its node is `enrolling` until then. */
+async function enroll(context: ApiContext, input: Enroll, caller: Caller) {
+  const { store, signals } = context;
+  const nodeId = await enrollNode(context, input);
+  const node = await requireNode(store, input.tenantId, nodeId);
+  if (node.bmc !== null) await runShipped(context, 'enroll', node, caller);
+  signals.notify(siteTopic(input.siteId));
+  return presentNode(store, await requireNode(store, input.tenantId, nodeId));
 }
 
 async function deploy(context: ApiContext, input: Type.Static<typeof Deploy>, caller: Caller) {
@@ -215,7 +134,7 @@ async function deploy(context: ApiContext, input: Type.Static<typeof Deploy>, ca
     profileId,
     profileVersion,
   );
-  if (profile.target !== 'metal' || profile.image === undefined)
+  if (profile.target !== 'metal' || profile.entry === 'adopt' || profile.image === undefined)
     throw new RailheadError('INVALID_INPUT', `profile ${profileId} deploys no image to a machine`, {
       path: 'profileId',
     });

@@ -1,12 +1,22 @@
 import Type from 'typebox';
 import { TenantId } from '#contract/images.ts';
+import type { Inventory } from '#contract/inventory.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
+import { NodeLabels } from '../metal/labels.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
+import { nodeTopic } from '../signals.ts';
+import { parseJson } from '../store/store.ts';
 
 const closed = { additionalProperties: false };
+
+/** `labels` are all that operators set: what they leave out is unset. */
+const UpdateNode = Type.Object(
+  { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), labels: NodeLabels },
+  closed,
+);
 
 /** The records of the machines. */
 export const nodes: Group = {
@@ -15,8 +25,24 @@ export const nodes: Group = {
     action: 'compute:nodes:read',
     input: Type.Object({ tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }) }, closed),
     scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
-    run: async ({ store }, { tenantId, nodeId }) =>
-      presentNode(store, await requireNode(store, tenantId, nodeId)),
+    run: async ({ store }, { tenantId, nodeId }) => {
+      const node = await requireNode(store, tenantId, nodeId);
+      const inventory = parseJson<Inventory>(node.inventory);
+      return { ...(await presentNode(store, node)), ...(inventory === undefined ? {} : { inventory }) };
+    },
+  }),
+  update: method({
+    kind: 'mutation',
+    action: 'compute:nodes:manage',
+    input: UpdateNode,
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store, signals }, { tenantId, nodeId, labels }) => {
+      await requireNode(store, tenantId, nodeId);
+      const set = { labels: JSON.stringify(labels) };
+      await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
+      signals.notify(nodeTopic(nodeId));
+      return presentNode(store, await requireNode(store, tenantId, nodeId));
+    },
   }),
   acknowledge: method({
     kind: 'mutation',

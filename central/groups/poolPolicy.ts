@@ -14,6 +14,12 @@ export const PoolPolicy = Type.Object(
     ),
     /** How far a machine must be trusted before anything destructive or secret is sent to it. */
     trust: Type.Enum(['network', 'own-key', 'tpm'], { default: 'network' }),
+    /** What its machines are driven by; `metal.enroll` binds the drivers of it. */
+    hardwareProfile: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    /** `none`: its machines never run `bcd`, so they are driven by their BMC alone. */
+    agent: Type.Enum(['bcd', 'none'], { default: 'bcd' }),
+    /** Binds the hardware address that PXE discovery finds for a node's product UUID without asking. */
+    trustProvisioningNetwork: Type.Boolean({ default: false }),
     ...poolUnitFields,
   },
   { additionalProperties: false, default: {} },

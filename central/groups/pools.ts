@@ -4,6 +4,7 @@ import { TenantId } from '#contract/images.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
+import { requireHardwareProfile } from '../metal/hardwareProfiles.ts';
 import { createPool, nodesOfPool, presentPool, requirePool, updatePool } from '../pools.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
 import { requireSite } from '../sites.ts';
@@ -39,7 +40,8 @@ export const pools: Group = {
     action: 'compute:pools:manage',
     input: CreatePool,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: async ({ store, signals }, input) => {
+    run: async ({ store, signals, hardwareProfiles }, input) => {
+      requireHardwareProfile(hardwareProfiles, input.policy.hardwareProfile, 'policy.hardwareProfile');
       await requireSite(store, input.siteId);
       const pool = await createPool(store, input);
       signals.notify(siteTopic(pool.site_id));
@@ -73,7 +75,8 @@ export const pools: Group = {
     action: 'compute:pools:manage',
     input: UpdatePool,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
-    run: async ({ store, signals }, input) => {
+    run: async ({ store, signals, hardwareProfiles }, input) => {
+      requireHardwareProfile(hardwareProfiles, input.policy.hardwareProfile, 'policy.hardwareProfile');
       const pool = await updatePool(store, input);
       const nodes = await nodesOfPool(store, pool.pool_id);
       signals.notify(siteTopic(pool.site_id), ...nodes.map(nodeTopic));

@@ -1,7 +1,15 @@
+import Type from 'typebox';
 import type { Inventory } from '#contract/inventory.ts';
 import type { Labels } from '#contract/when.ts';
 import { parseJson, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+
+/** Labels that operators set, named as a `when` names them. */
+export const NodeLabels = Type.Record(
+  Type.String({ pattern: '^(?!(in|not)$)[A-Za-z][A-Za-z0-9._/-]{0,127}$' }),
+  Type.String({ maxLength: 256 }),
+  { additionalProperties: false, maxProperties: 128 },
+);
 
 /** PCI vendors whose GPUs are known by name. */
 const gpuVendors: Readonly<Record<string, string>> = { '10de': 'nvidia', '1002': 'amd', '8086': 'intel' };

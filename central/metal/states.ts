@@ -46,9 +46,10 @@ const transitions: Readonly<Record<MetalMethod, Transition>> = {
     during: 'commissioning',
     success: 'ready',
   },
+  // In the place of an OS that runs as well: whoever wants its data gone first undeploys it.
   deploy: {
-    from: ['enrolled', 'ready'],
-    afterFailureOf: ['deploying'],
+    from: ['enrolled', 'ready', 'active'],
+    afterFailureOf: ['enrolling', 'deploying'],
     during: 'deploying',
     success: 'active',
   },

@@ -250,4 +250,12 @@ CREATE INDEX audit_by_tenant ON audit (tenant_id, audit_id);
 CREATE INDEX images_by_kind ON images (tenant_id, kind, ref, image_id);
 CREATE INDEX public_images_by_kind ON images (kind, ref, image_id) WHERE visibility = 'public';
 `,
+  `
+DROP TABLE mac_proposals;
+CREATE TABLE discovered_machines (
+  site_id TEXT NOT NULL REFERENCES sites (site_id), mac TEXT NOT NULL, uuid TEXT NOT NULL, seen_at TEXT NOT NULL,
+  PRIMARY KEY (site_id, mac)
+);
+CREATE INDEX discovered_machines_by_uuid ON discovered_machines (site_id, uuid);
+`,
 ];

@@ -196,12 +196,13 @@ interface NodesTable {
   inventory_at: Time | null;
 }
 
-/** Hardware addresses that PXE discovery found for a node which is known by its product UUID. */
-interface MacProposalsTable {
-  node_id: string;
-  mac: string;
+/** Machines that booted over the network and that nobody had enrolled by their hardware address. */
+interface DiscoveredMachinesTable {
   site_id: string;
-  proposed_at: Time;
+  mac: string;
+  /** In the one spelling of `canonicalUuid`. */
+  uuid: string;
+  seen_at: Time;
 }
 
 interface BootEntriesTable {
@@ -438,7 +439,7 @@ export interface Tables {
   profiles: ProfilesTable;
   nodes: NodesTable;
   node_macs: NodeMacsTable;
-  mac_proposals: MacProposalsTable;
+  discovered_machines: DiscoveredMachinesTable;
   node_specs: NodeSpecsTable;
   boot_entries: BootEntriesTable;
   node_joins: NodeJoinsTable;

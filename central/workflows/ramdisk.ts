@@ -1,14 +1,16 @@
 import { RailheadError } from '#contract/errors.ts';
 import { findOperation } from '../agents/operations.ts';
+import { newestRamdiskJoin } from '../agents/ramdiskJoins.ts';
 import { nodeTopic } from '../signals.ts';
 import type { Row } from '../store/tables.ts';
+import { resultOf } from './results.ts';
 import { type StepRun, waitFor } from './stepRun.ts';
 import { requireTrusted } from './trust.ts';
 
 /**
  * The ramdisk that this workflow booted: the newest join of the node that came after its boot entry was placed, of a
- * boot that had not joined before. Both times are the site's own, so clocks need not agree. Without a boot entry, what
- * the centre heard since the workflow began counts.
+ * boot that had not joined before. Both times are the site's own, so clocks need not agree. Without a boot entry, the one
+ * that `metal.ensureRamdisk` found counts, and what the centre heard since the workflow began.
  */
 export async function joinedRamdisk(run: StepRun): Promise<Row<'node_joins'> | undefined> {
   const joins = await run.central.store
@@ -20,10 +22,31 @@ export async function joinedRamdisk(run: StepRun): Promise<Row<'node_joins'> | u
     .orderBy('join_id')
     .execute();
   const entryPlacedAt = await bootEntryTime(run);
-  const isLater = (join: Row<'node_joins'>) =>
-    entryPlacedAt === undefined ? join.received_at >= run.workflow.created_at : join.at >= entryPlacedAt;
+  const adopted = await resultOf<{ bootId: string }>(run, 'metal.ensureRamdisk');
+  const isLater = (join: Row<'node_joins'>) => {
+    if (entryPlacedAt !== undefined) return join.at >= entryPlacedAt;
+    return join.boot_id === adopted?.bootId || join.received_at >= run.workflow.created_at;
+  };
   const earlierBoots = new Set(joins.filter((join) => !isLater(join)).map((join) => join.boot_id));
   return joins.findLast((join) => isLater(join) && !earlierBoots.has(join.boot_id));
+}
+
+/** The ramdisk that the machine runs now, whichever workflow booted it: joined last, not lost, and nothing has ended it since. */
+export async function connectedRamdisk({
+  central,
+  workflow,
+}: StepRun): Promise<Row<'node_joins'> | undefined> {
+  const join = await newestRamdiskJoin(central.store, workflow.node_id);
+  if (join === undefined || join.lost_at !== null) return undefined;
+  const ended = await central.store
+    .selectFrom('operations')
+    .select('operation_id')
+    .where('node_id', '=', workflow.node_id)
+    .where('action', 'in', ['boot.cleanUp', 'power.setPower', 'boot.kexec'])
+    .where('outcome', '!=', 'failed')
+    .where('finished_at', '>=', join.at)
+    .executeTakeFirst();
+  return ended === undefined ? join : undefined;
 }
 
 /**

@@ -26,6 +26,17 @@ export async function relay<Action extends OperationAction>(
   });
 }
 
+/** Whether this attempt has handed out any operation before a crash. */
+export async function hasOperations({ central, stepId, attempt }: StepRun): Promise<boolean> {
+  const begun = await central.store
+    .selectFrom('operations')
+    .select('operation_id')
+    .where('step_id', '=', stepId)
+    .where('attempt', '=', attempt)
+    .executeTakeFirst();
+  return begun !== undefined;
+}
+
 /** The operation of this attempt: the one that was queued before a crash, else a new one. */
 export async function beginOperation<Action extends OperationAction>(
   run: StepRun,

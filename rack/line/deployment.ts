@@ -42,6 +42,7 @@ export async function deploy(
     document: deployProfile(profileId, imageRef, choices),
   });
   const nodeId = line.nodes.get(machine);
+  await enrolled(line, nodeId);
   const { workflowId } = await line.api.call<{ workflowId: string }>('metal', 'deploy', {
     tenantId,
     nodeId,
@@ -49,6 +50,18 @@ export async function deploy(
   });
   return workflowId;
 }
+
+/** Waits until the machine's BMC has told which machine it is: until then the workflow of its enrolment runs. */
+async function enrolled(line: Line, nodeId: string | undefined): Promise<void> {
+  const node = await line.api.call<{ state: string; workflowId?: string }>('nodes', 'get', {
+    tenantId,
+    nodeId,
+  });
+  if (node.state !== 'enrolling' || node.workflowId === undefined) return;
+  await followWorkflow(line, node.workflowId, { signal: AbortSignal.timeout(enrolMs) });
+}
+
+const enrolMs = 180_000;
 
 export function getWorkflow(line: Line, workflowId: string): Promise<Workflow> {
   return line.api.call('workflows', 'get', { tenantId, workflowId });

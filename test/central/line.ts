@@ -53,7 +53,7 @@ export async function prepareLine(
   return { call, agentsUrl, directory, siteId, poolId: pool.poolId, joinToken, signer };
 }
 
-export async function enroll(line: Line, nodeId: string, mac: string): Promise<void> {
+export async function enroll(line: Line, nodeId: string, mac: string, more: object = {}): Promise<void> {
   const { siteId, poolId } = line;
   const { error } = await line.call('metal.enroll', {
     tenantId: 'root',
@@ -61,6 +61,7 @@ export async function enroll(line: Line, nodeId: string, mac: string): Promise<v
     poolId,
     nodeId,
     macs: [mac],
+    ...more,
   });
   if (error !== undefined) throw new Error(error.message);
 }
@@ -97,8 +98,12 @@ export function playLine(
     if (operation.action === 'deploy.image') return writeImage(operation, site, machine);
     if (operation.action === 'boot.kexec') return startOs(agentsUrl, operation, site, machine);
     await site.succeed(operation);
-    if (operation.action === 'power.setPower') await bootMachine(operation.nodeId, site, machine);
+    if (startsMachine(operation)) await bootMachine(operation.nodeId, site, machine);
   };
+}
+
+function startsMachine({ action, input }: Operation): boolean {
+  return action === 'power.setPower' && ['on', 'cycle', 'reset'].includes(input.action as string);
 }
 
 /** The address of a test machine: `node-2` has `52:54:00:00:00:02`. */

@@ -140,7 +140,16 @@ test('from a site to a cancelled workflow by the commands alone', async () => {
     '52:54:00:00:00:01',
   ];
   const bmc = ['--bmc-address', 'https://10.78.0.11', '--bmc-credential', 'secret://bmc/node-1'];
-  await json(metalCommand(environment), 'enroll', ...machine, ...bmc);
+  const enrolled = await json(metalCommand(environment), 'enroll', ...machine, ...bmc);
+  await runCommand(workflowsCommand(environment), 'cancel', enrolled.workflowId ?? '', ...tenant);
+  const end = runCommand(
+    workflowsCommand(environment),
+    'events',
+    enrolled.workflowId ?? '',
+    ...tenant,
+    '--follow',
+  );
+  await expect(end).rejects.toMatchObject({ code: 'INVALID_STATE' });
   const disk = ['--disk-serial', 'disk-1'];
   const { workflowId = '' } = await json(
     metalCommand(environment),

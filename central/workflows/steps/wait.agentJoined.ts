@@ -19,16 +19,7 @@ const looks = {
     if (join.lost_at !== null) return undefined;
     return { joinId: join.join_id, bootId: join.boot_id, trust: join.trust };
   },
-  node: async ({ central, workflow }: StepRun) => {
-    const join = await central.store
-      .selectFrom('node_joins')
-      .select('join_id')
-      .where('node_id', '=', workflow.node_id)
-      .where('role', '=', 'node')
-      .where('received_at', '>=', workflow.created_at)
-      .executeTakeFirst();
-    return join === undefined ? undefined : { joinId: join.join_id };
-  },
+  node: async (run: StepRun) => (await newNodeJoin(run)) ?? (await nodeContact(run)),
   site: async ({ central, workflow }: StepRun) => {
     const site = await central.store
       .selectFrom('sites')
@@ -39,3 +30,28 @@ const looks = {
     return site === undefined ? undefined : { seenAt: site.seen_at };
   },
 };
+
+/** The OS that was installed meanwhile has joined. */
+async function newNodeJoin({ central, workflow }: StepRun): Promise<StepResult | undefined> {
+  const join = await central.store
+    .selectFrom('node_joins')
+    .select('join_id')
+    .where('node_id', '=', workflow.node_id)
+    .where('role', '=', 'node')
+    .where('received_at', '>=', workflow.created_at)
+    .executeTakeFirst();
+  return join === undefined ? undefined : { joinId: join.join_id };
+}
+
+/** An OS that joined before has its identity already: after a restart it only polls again. */
+async function nodeContact({ central, workflow, stepId }: StepRun): Promise<StepResult | undefined> {
+  const contact = await central.store
+    .selectFrom('node_specs')
+    .innerJoin('workflow_steps', (join) => join.on('workflow_steps.step_id', '=', stepId))
+    .select('node_specs.observed_at')
+    .where('node_specs.role', '=', 'node')
+    .where('node_specs.node_id', '=', workflow.node_id)
+    .whereRef('node_specs.observed_at', '>=', 'workflow_steps.started_at')
+    .executeTakeFirst();
+  return contact === undefined ? undefined : { observedAt: contact.observed_at };
+}

@@ -2,7 +2,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startTestCentre } from '../../central/centre.ts';
 import { templatesFolder } from '../../central/line.ts';
 import { configureSite, startSiteBmc } from './bench/loopbackSite.ts';
-import { deployUntilPower, enrollOne, joinSite, runMachine, workflowUntil } from './bench/realCentre.ts';
+import {
+  deployUntilPower,
+  enrollOne,
+  enrolment,
+  joinSite,
+  runMachine,
+  workflowUntil,
+} from './bench/realCentre.ts';
 import { fetchScript } from './bench/scriptedMachine.ts';
 
 const mac = '02:00:00:00:00:01';
@@ -21,6 +28,11 @@ async function setUp() {
 test('the real centre deploys a machine through the real site agent', { timeout: 60_000 }, async () => {
   const { centre, site, fake } = await setUp();
   await site.start();
+  const enrolled = await enrolment(centre);
+  expect(enrolled).toMatchObject({
+    state: 'succeeded',
+    steps: [{ use: 'power.getPower' }, { use: 'inspect.oob', result: { powerState: expect.any(String) } }],
+  });
   const workflowId = await deployUntilPower(centre);
   expect(fake.boot.BootSourceOverrideTarget).toBe('Pxe');
   expect(fake.system.PowerState).toBe('On');

@@ -69,10 +69,17 @@ const stepState = (view: WorkflowView, use: string) => view.steps.find((step) =>
 
 /** Starts a deploy and waits until the machine was powered on. */
 export async function deployUntilPower(centre: TestCentre): Promise<string> {
+  await enrolment(centre);
   const deploy = { tenantId, nodeId: 'node-1', profileId: sampleProfile.id };
   const { data } = await centre.call<{ workflowId: string }>('metal.deploy', deploy);
   await workflowUntil(centre, data.workflowId, (view) => stepState(view, 'power.setPower') === 'succeeded');
   return data.workflowId;
+}
+
+/** The BMC of the node has told which machine it is. */
+export async function enrolment(centre: TestCentre): Promise<WorkflowView> {
+  const { data } = await centre.call<{ workflowId: string }>('nodes.get', { tenantId, nodeId: 'node-1' });
+  return workflowUntil(centre, data.workflowId, () => false);
 }
 
 /** What the machine was given on its way from its first script to its OS. */
