@@ -11,6 +11,7 @@ import { agentsCommand, revokeCommand } from './central/agents.ts';
 import { auditCommand } from './central/audit.ts';
 import { backupCommand } from './central/backup.ts';
 import { joinTokenCommand } from './central/joinToken.ts';
+import { keysCommand } from './central/keys.ts';
 import {
   collect,
   databaseOption,
@@ -43,7 +44,8 @@ export function centralCommand(): Command {
     .addCommand(agentsCommand())
     .addCommand(revokeCommand())
     .addCommand(auditCommand())
-    .addCommand(backupCommand());
+    .addCommand(backupCommand())
+    .addCommand(keysCommand());
 }
 
 interface RunFlags {

@@ -4,6 +4,7 @@ import { acknowledgeAlarms, openAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { fleet } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
+import { agentStanding } from '../join/agents.ts';
 import { present } from '../nodes.ts';
 import { createSite, requireSite, siteNamePattern } from '../sites.ts';
 import type { Queries } from '../store/store.ts';
@@ -58,5 +59,16 @@ async function presentSite(store: Queries, row: Row<'sites'>) {
   const spec = await findSpec(store, { role: 'site', id: siteId });
   const { generation = 0, observed_generation: observedGeneration = 0 } = spec ?? {};
   const alarms = await openAlarms(store, { siteId });
-  return { siteId, name, createdAt, generation, observedGeneration, ...present({ seenAt }), alarms };
+  const agent = await agentStanding(store, { role: 'site', id: siteId });
+  const standing = agent === undefined ? {} : { agent };
+  return {
+    siteId,
+    name,
+    createdAt,
+    generation,
+    observedGeneration,
+    ...present({ seenAt }),
+    ...standing,
+    alarms,
+  };
 }

@@ -82,24 +82,37 @@ export async function agentSealingKey(store: Queries, identity: AgentIdentity): 
 /** Every agent that has joined, as people are shown it. */
 export async function listAgents(store: Queries) {
   const agents = await store.selectFrom('agents').selectAll().orderBy('identity').execute();
-  const ends = await store
+  const ends = await newestEnds(store, undefined);
+  return agents.map((agent) => ({
+    role: agent.role,
+    id: agent.agent_id,
+    ...presentStanding(agent, ends.get(agent.identity)),
+  }));
+}
+
+/** How an agent's identity stands, for the record of its site or node; undefined before it has joined. */
+export async function agentStanding(store: Queries, identity: AgentIdentity) {
+  const agent = await findAgent(store, identity);
+  if (agent === undefined) return undefined;
+  const ends = await newestEnds(store, agent.identity);
+  return presentStanding(agent, ends.get(agent.identity));
+}
+
+/** When the newest unrevoked certificate of each agent, or of one, ends. */
+async function newestEnds(store: Queries, identity: string | undefined): Promise<Map<string, string>> {
+  let query = store
     .selectFrom('certificates')
     .select(({ fn }) => ['identity', fn.max('expires_at').as('expires_at')])
     .where('revoked_at', 'is', null)
-    .groupBy('identity')
-    .execute();
-  const endOf = new Map(ends.map(({ identity, expires_at }) => [identity, expires_at]));
-  return agents.map((agent) => presentAgent(agent, endOf.get(agent.identity)));
+    .groupBy('identity');
+  if (identity !== undefined) query = query.where('identity', '=', identity);
+  return new Map((await query.execute()).map((row) => [row.identity, row.expires_at]));
 }
 
-/** What is known of an agent's identity, for lists of sites and nodes. */
-export function presentAgent(agent: Row<'agents'>, certificateExpiresAt: string | undefined) {
-  const { role, agent_id: id, counter: renewals, joined_at: joinedAt } = agent;
+function presentStanding(agent: Row<'agents'>, certificateExpiresAt: string | undefined) {
   return {
-    role,
-    id,
-    joinedAt,
-    renewals,
+    joinedAt: agent.joined_at,
+    renewals: agent.counter,
     ...present({
       renewedAt: agent.renewed_at,
       certificateExpiresAt,

@@ -31,7 +31,7 @@ export async function answerRenewal(context: CentralContext, proof: string): Pro
   if (issued === undefined || certifiedKey(issued.certificate) !== agent.public_key) throw unusableRequest();
   const decision = await context.store
     .transaction()
-    .execute((queries) => bookRenewal(queries, identity, renewal, issued, context.keys.number));
+    .execute((queries) => bookRenewal(queries, identity, renewal, issued));
   if (decision.kind === 'copied') throw await raiseCopy(context, identity, renewal.counter);
   if (decision.kind === 'refuse')
     throw new RailheadError(decision.code, decision.message, { reason: decision.reason });
@@ -73,7 +73,6 @@ async function bookRenewal(
   identity: AgentIdentity,
   renewal: Renewal,
   issued: IssuedCertificate,
-  trustNumber: number,
 ): Promise<RenewalDecision> {
   const agent = await findAgent(queries, identity);
   if (agent === undefined) throw refused('unknown', 'no such agent has joined here: join with a token');
@@ -88,12 +87,11 @@ async function bookRenewal(
       renewal: nonce,
       renewed_at: now(),
       sealing_key: JSON.stringify(sealingKey),
-      trust_number: trustNumber,
     })
     .where('identity', '=', agent.identity)
     .where('counter', '=', agent.counter)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return bookRenewal(queries, identity, renewal, issued, trustNumber);
+  if (numUpdatedRows === 0n) return bookRenewal(queries, identity, renewal, issued);
   await bookCertificate(queries, identity, issued);
   return decision;
 }
