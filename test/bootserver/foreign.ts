@@ -1,4 +1,4 @@
-import { access, mkdir, mkdtemp, rename } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { download, unpack } from '#base/debian.ts';
 
@@ -8,11 +8,17 @@ const programFolders = ['usr/bin', 'bin', 'usr/sbin', 'sbin'];
 
 /** The path of a program of a Debian package that is unpacked, not installed, so that no service starts on the host. */
 export async function foreignProgram(packageName: string, program: string): Promise<string> {
-  const folder = path.join(foreign, packageName);
-  if (!(await exists(folder))) await unpackInto(folder, packageName);
+  const folder = await unpackedPackage(packageName);
   for (const candidate of programFolders.map((place) => path.join(folder, place, program)))
     if (await exists(candidate)) return candidate;
   throw new Error(`${packageName} has no program ${program}`);
+}
+
+/** The folder in which a Debian package of the host's suite is unpacked. */
+export async function unpackedPackage(packageName: string): Promise<string> {
+  const folder = path.join(foreign, packageName);
+  if (!(await exists(folder))) await unpackInto(folder, packageName);
+  return folder;
 }
 
 async function unpackInto(folder: string, packageName: string): Promise<void> {
@@ -21,7 +27,13 @@ async function unpackInto(folder: string, packageName: string): Promise<void> {
   await mkdir(foreign, { recursive: true });
   const partial = await mkdtemp(`${path.resolve('.cache/debian')}/unpack-`);
   await unpack(found.file, partial);
-  await rename(partial, folder);
+  try {
+    await rename(partial, folder);
+  } catch (error) {
+    // Another was first: what it unpacked is the same.
+    if (!(await exists(folder))) throw error;
+    await rm(partial, { recursive: true });
+  }
 }
 
 async function exists(file: string): Promise<boolean> {

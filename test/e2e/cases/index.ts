@@ -6,6 +6,9 @@ import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
 import { joinNode } from './joinNode.ts';
+import { joinRefusals, joinSite } from './joins.ts';
+import { clonedSite, renewLate } from './renewals.ts';
+import { revokedSite } from './revocations.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 
@@ -25,4 +28,9 @@ export const cases: readonly EndToEndCase[] = [
   tamperingSite,
   interrupt,
   freshDebian,
+  joinSite,
+  joinRefusals,
+  renewLate,
+  clonedSite,
+  revokedSite,
 ];
