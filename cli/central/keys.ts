@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { onHost } from '#central/host.ts';
+import { actOnHost, onHost } from '#central/host.ts';
 import { listKeys } from '#central/join/keyList.ts';
 import { type KeyUse, keyUses } from '#central/join/keyRing.ts';
 import { retireKey } from '#central/join/retire.ts';
@@ -36,7 +36,7 @@ function rotateCommand(): Command {
     .description('put a new key in its place; the one before is accepted until it is retired')
     .addArgument(use())
     .action((name: KeyUse, { directory }: HostFlags) =>
-      onHost(directory, async ({ store }) => {
+      actOnHost(directory, { command: 'keys rotate', subject: { use: name } }, async ({ store }) => {
         await rotateKey(directory, name);
         printJson(await listKeys(store, directory));
       }),
@@ -49,7 +49,7 @@ function retireCommand(): Command {
     .addArgument(use())
     .option('--force', 'also while somebody needs it: they join again with a new token')
     .action((name: KeyUse, { directory, force }: HostFlags & { force?: true }) =>
-      onHost(directory, async ({ store }) =>
+      actOnHost(directory, { command: 'keys retire', subject: { use: name } }, async ({ store }) =>
         printJson(await retireKey(store, directory, name, force === true)),
       ),
     );
