@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { listAndPrint } from './call.ts';
 import { apiCommand, type CliEnvironment, type ClientFlags, withApi } from './client.ts';
 import { allPages } from './pages.ts';
 import { printList, printRecord } from './print.ts';
@@ -18,5 +19,15 @@ export function sitesCommand(environment: CliEnvironment): Command {
     const sites = await withApi(environment, flags, (call) => allPages<object>(call, 'sites.list', {}));
     printList(sites, ['siteId', 'name', 'generation', 'observedGeneration', 'seenAt'], flags.format);
   });
-  return new Command('sites').description('the sites of the centre').addCommand(create).addCommand(list);
+  const images = apiCommand('images', 'what the cache of a site holds, of the images in the catalog')
+    .argument('<site-id>')
+    .action((siteId: string, flags: ClientFlags) => {
+      const columns = ['ref', 'tenantId', 'state', 'sizeBytes', 'receivedBytes', 'pinned', 'usedAt'];
+      return listAndPrint(environment, flags, 'sites.images', { input: { siteId }, columns });
+    });
+  return new Command('sites')
+    .description('the sites of the centre')
+    .addCommand(create)
+    .addCommand(list)
+    .addCommand(images);
 }

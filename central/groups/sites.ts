@@ -6,6 +6,7 @@ import { fleet } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { agentStanding } from '../join/agents.ts';
 import { present } from '../nodes.ts';
+import { listImagesAtSite } from '../siteCaches/list.ts';
 import { createSite, requireSite, siteNamePattern } from '../sites.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -29,6 +30,16 @@ export const sites: Group = {
     run: async ({ store }, { siteId }, caller) => {
       await requireSite(store, siteId);
       return { acknowledged: await acknowledgeAlarms(store, { siteId }, caller.tokenId) };
+    },
+  }),
+  images: method({
+    kind: 'read',
+    action: 'compute:sites:read',
+    input: Type.Object({ siteId: Type.String({ maxLength: 128 }), ...pageFields }, closed),
+    scopes: () => [fleet],
+    run: async ({ store }, input) => {
+      await requireSite(store, input.siteId);
+      return listImagesAtSite(store, input);
     },
   }),
   list: method({

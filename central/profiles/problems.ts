@@ -4,11 +4,11 @@ import { configUnitIssues } from '#contract/hostConfig/configUnits.ts';
 import { type Profile, profileIssues } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
 import { findImage } from '../images/resolve.ts';
-import { verifyImageForUse } from '../images/verify.ts';
+import { deployUse, verifyImageForUse } from '../images/verify.ts';
 import { loadTemplate } from '../userData/templates.ts';
 import { planIssues } from '../workflows/plan.ts';
 
-type Context = Pick<CentralContext, 'store' | 'userData' | 'configUnits'>;
+type Context = Pick<CentralContext, 'store' | 'userData' | 'configUnits' | 'images'>;
 
 /**
  * Everything for which a workflow of this document would be refused or fail, as far as it can be known before: its form, every
@@ -32,7 +32,11 @@ export async function profileProblems(
 }
 
 /** Images that the tenant cannot have written, or that do not verify now. */
-async function imageProblems({ store }: Context, tenantId: string, profile: Profile): Promise<Issue[]> {
+async function imageProblems(
+  { store, images }: Context,
+  tenantId: string,
+  profile: Profile,
+): Promise<Issue[]> {
   const problems = imageRefs(profile).map(async ({ path, ref, isIso }) => {
     const image = await findImage(store, tenantId, ref);
     if (image === undefined) return { path, message: `there is no image ${ref} for ${tenantId}` };
@@ -41,7 +45,10 @@ async function imageProblems({ store }: Context, tenantId: string, profile: Prof
         path,
         message: isIso ? `image ${ref} is no iso` : `image ${ref} is an iso: it goes through media.insert`,
       };
-    return verifyImageForUse(store, image).then(() => undefined, problemAt(path));
+    return verifyImageForUse(store, image, deployUse(images, tenantId)).then(
+      () => undefined,
+      problemAt(path),
+    );
   });
   return (await Promise.all(problems)).filter((problem) => problem !== undefined);
 }

@@ -2,7 +2,7 @@ import { RailheadError } from '#contract/errors.ts';
 import type { OperationInput } from '#contract/operations.ts';
 import type { StepInput } from '#contract/steps.ts';
 import { resolveImage } from '../../images/resolve.ts';
-import { verifyImageForUse } from '../../images/verify.ts';
+import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import { relay } from '../relay.ts';
 import { resultOf } from '../results.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -26,11 +26,11 @@ async function medium(
 }
 
 async function catalogIso(run: StepRun, ref: string): Promise<OperationInput<'media.insert'>> {
-  const { store } = run.central;
+  const { store, images } = run.central;
   const image = await resolveImage(store, run.workflow.tenant_id, ref);
   if (image.format !== 'iso') throw unusable(ref, `is ${image.format}: it goes through deploy.deploy`);
   if (!image.source.startsWith('https://')) throw unusable(ref, 'has no https source that a BMC could mount');
-  await verifyImageForUse(store, image);
+  await verifyImageForUse(store, image, deployUse(images, run.workflow.tenant_id));
   return { url: image.source, image: { ref, digest: image.sha256 } };
 }
 

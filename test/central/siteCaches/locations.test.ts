@@ -154,6 +154,32 @@ test('imagesCachedAt lists the ready images of a site, with their last use', asy
   ]);
 });
 
+test('sites.images lists what a site has of each image, page by page', async () => {
+  await report('one', { a: 'ready', b: 'failed' });
+  await sync();
+  await host((store) => touchImageLocation(store, { siteId, imageId: idOf('a'), pinFor: 'wf_1' }));
+  const page = (more: object) =>
+    centre.call<{ items: object[]; cursor?: string }>('sites.images', { siteId, limit: 1, ...more });
+  const { items, cursor } = (await page({})).data;
+  expect(items).toEqual([
+    {
+      imageId: idOf('a'),
+      tenantId: 'root',
+      ref: 'os-a@1',
+      digest: digest('a'),
+      state: 'ready',
+      pinned: true,
+      sizeBytes: 100,
+      usedAt: expect.any(String),
+      reportedAt: expect.any(String),
+    },
+  ]);
+  expect((await page({ cursor })).data).toMatchObject({
+    items: [{ imageId: idOf('b'), state: 'failed', pinned: false }],
+  });
+  expect(await page({ siteId: 'site_none' })).toMatchObject({ status: 404 });
+});
+
 test('recordImageLocation records a report, and a later one takes its place and leaves the last use', async () => {
   const place = { siteId, imageId: idOf('a') };
   const row = () =>
