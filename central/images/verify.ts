@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { rootTenant } from './signers.ts';
 import { allowlistVerifier, type ImageSettings, type ImageVerifier, type Vouched } from './verifier.ts';
 import { findWithdrawal } from './withdrawal.ts';
 
@@ -34,7 +35,8 @@ export async function verifyImageForUse(
     throw unusable(image, 'unsigned', 'is not signed: register a signed one');
   }
   const isWhole = image.verified === 1 && signerId !== null && allowlist !== null;
-  const vouched = isWhole && (await verifier({ image, signature, signerId, allowlist }));
+  const mayVouch = image.kind === 'os' || allowlist === rootTenant;
+  const vouched = isWhole && mayVouch && (await verifier({ image, signature, signerId, allowlist }));
   if (vouched) return vouched;
   throw unusable(
     image,

@@ -103,6 +103,13 @@ describe('verifyImageForUse', () => {
   });
 });
 
+test('a ramdisk passes by the platform alone, whatever its row says who vouched for it', async () => {
+  const tenants = await newSigner(centre.directory, 'acme', 'ramdisks');
+  const row = await registered('passing@1', tenants, { tenantId: 'acme' });
+  const { signature } = tenants.signed(osImage({ tenantId: 'acme', ref: 'passing@1', kind: 'ramdisk' }));
+  expect(await outcome({ ...row, kind: 'ramdisk', signature: signature ?? '' })).toBe('signature');
+});
+
 describe('allowUnsigned', () => {
   const allowing = { unsignedOf: 'root' };
 
