@@ -21,18 +21,17 @@ export interface MachineOptions {
   url: string;
   trust: Trust;
   mac: string;
+  /** Its boot token. */
+  token?: string;
+  /** Told of each line that it says. */
+  onSay?(text: string): void;
   runStep: RunnerParts['runStep'];
   /** Its keys and journal. */
   directory: string;
 }
 
-export async function startMachine({
-  url,
-  trust,
-  mac,
-  runStep,
-  directory,
-}: MachineOptions): Promise<Machine> {
+export async function startMachine(options: MachineOptions): Promise<Machine> {
+  const { url, trust, mac, token = 'boot-token', runStep, directory } = options;
   const keys = await keysOfThisBoot(directory);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -40,13 +39,14 @@ export async function startMachine({
   const lines = new EventEmitter();
   const say = (text: string) => {
     said.push(text);
+    options.onSay?.(text);
     lines.emit('line');
   };
   const client = connectSite(url, trust.ca);
   const running = (async () => {
     const facts = { bootId: randomUUID(), macs: [mac], trust: 'network' as const, uuid: randomUUID() };
     const talk = { client, keys, trust, facts, mac, say, signal };
-    const session = await openSession({ ...talk, keepTime: async () => {}, token: async () => 'boot-token' });
+    const session = await openSession({ ...talk, keepTime: async () => {}, token: async () => token });
     const journal = await openJournal(directory);
     await runOperations({ session, trust, keys, journal, say, signal, runStep });
   })().catch(() => {});

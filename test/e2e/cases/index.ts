@@ -11,6 +11,7 @@ import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
+import { twoClaimants } from './twoClaimants.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
 export const cases: readonly EndToEndCase[] = [
@@ -26,6 +27,7 @@ export const cases: readonly EndToEndCase[] = [
   clockOff,
   joinNode,
   tamperingSite,
+  twoClaimants,
   interrupt,
   freshDebian,
   joinSite,

@@ -1,10 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { bcdJoinArgv } from '#central/userData/argv.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { bcdJoinArgv, downloadCommand } from '#central/userData/argv.ts';
 import { bcdHostCloudConfig } from '#central/userData/bcdHost.ts';
+import { foreignProgram } from '../../bootserver/foreign.ts';
+
+/** The OS has busybox, whose awk is one of its own. */
+const busybox = await foreignProgram('busybox-static', 'busybox');
+const programs = mkdtempSync(path.join(tmpdir(), 'railhead-busybox-'));
+for (const name of ['awk', 'cat', 'chmod', 'cp', 'dirname', 'mkdir', 'mktemp', 'mv', 'rm', 'sh'])
+  symlinkSync(busybox, path.join(programs, name));
+afterAll(() => rmSync(programs, { recursive: true }));
 
 const script = 'rack/os/files/root/usr/lib/railhead/cloud-config';
 
@@ -15,7 +23,8 @@ function takeApart(document: string) {
   const file = path.join(root, 'document');
   writeFileSync(file, document.replaceAll('path: /', `path: ${root}/`));
   const text = readFileSync(script, 'utf8').replace('/run/cloud-config', path.join(root, 'work'));
-  execFileSync('sh', ['-s', file, path.join(root, 'runcmd')], { input: text });
+  const env = { PATH: programs };
+  execFileSync(path.join(programs, 'sh'), ['-s', file, path.join(root, 'runcmd')], { input: text, env });
   const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
   return { root, read, mode: (name: string) => statSync(path.join(root, name)).mode & 0o777 };
 }
@@ -53,6 +62,13 @@ test('its commands reach the shell word by word', () => {
     bcdJoinArgv(variables),
     ['systemctl', 'enable', '--now', 'bcd.service'],
   ]);
+});
+
+test('the download command is what the template says, quotes and all', () => {
+  const { read } = takeApart(bcdHostCloudConfig(variables));
+  const line = read('runcmd').trim().split('\n')[1] ?? '';
+  const told = execFileSync('sh', ['-c', `set -- ${line}; printf %s "$3"`], { encoding: 'utf8' });
+  expect(told).toBe(downloadCommand(variables));
 });
 
 test('plain, quoted and escaped words of a command are told apart', () => {
