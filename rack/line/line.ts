@@ -41,7 +41,6 @@ export interface Line {
   books: CentreBooks;
   centre: Centre;
   /** What was prepared on the centre's host: tokens, pins, templates. */
-  books: CentreBooks;
   api: Api;
   site: Site;
   source: ImageSource;
