@@ -15,8 +15,6 @@ export interface Method<Input extends TSchema = TSchema> {
   /** What a grant must allow. */
   action: string;
   input: Input;
-  /** What `run` resolves with. */
-  output?: TSchema;
   /** The scopes of the thing called upon, from narrow to wide: a grant on any of them suffices. */
   scopes: (input: Static<Input>) => Scope[];
   /** Whether a call may wait for something to happen; only such a call is worth watching its caller. */

@@ -1,8 +1,10 @@
 import { goneSignal } from '#doors/goneSignal.ts';
 import { RateLimiter } from '#doors/rateLimiter.ts';
 import { type Route, route } from '#doors/routes.ts';
+import { answerSchema } from '../answers/index.ts';
 import { callMethod } from './call.ts';
 import type { ApiContext, Group } from './method.ts';
+import { refusals } from './openApi.ts';
 import { authenticate, type Caller } from './tokens.ts';
 
 /** `POST /api/compute/<group>/<name>` for every method: by a bearer token, and never more often than one token may. */
@@ -27,6 +29,7 @@ export function methodRoutes(
           tags: [group],
           summary: method.action,
           body: method.input,
+          response: { 200: answerSchema(group, name), ...refusals },
         },
         attachValidation: true,
         answer: async (request, caller, reply) => {

@@ -1,10 +1,10 @@
-import swagger from '@fastify/swagger';
 import type { TSchema } from 'typebox';
 import { validator } from '#contract/validate.ts';
 import { createDoor, type Door } from '#doors/door.ts';
 import { addRoutes, anyone, type Route, route } from '#doors/routes.ts';
 import type { ApiContext, Group } from './method.ts';
 import { methodRoutes } from './methodRoutes.ts';
+import { describeApi } from './openApi.ts';
 import { type PublishedFile, publishedRoute } from './publishedFile.ts';
 
 const bodyLimit = 1024 * 1024;
@@ -36,7 +36,9 @@ export async function openApiServer(
   const door = createDoor({ log, tls, trustProxy, bodyLimit, rate: rates.apiAddress, connections });
   // One validator for the API, the command line and the library, so that all name a fault by the same path.
   door.setValidatorCompiler(({ schema }) => checking(validator(schema as TSchema)));
-  await door.register(swagger, { openapi: { info: { title: 'Railhead', version: '1' } } });
+  // Answers are sent as they are: their schemas are for who reads them, and the tests hold every answer against them.
+  door.setSerializerCompiler(() => JSON.stringify);
+  await describeApi(door);
   await door.register(async (scope) => addRoutes(scope, methodRoutes(context, groups, stop)));
   addRoutes(door, openRoutes(door, executable));
   return door;

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { Image, ImageId, ImageKind, RegisterImage, TenantId } from '#contract/images.ts';
-import { pageFields, pageSchema } from '../api/cursor.ts';
+import { ImageId, ImageKind, RegisterImage, TenantId } from '#contract/images.ts';
+import { pageFields } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { listImages, presentImage, promoteImage, visibleImage } from '../images/catalog.ts';
@@ -19,7 +19,6 @@ export const images: Group = {
     kind: 'mutation',
     action: 'compute:images:publish',
     input: RegisterImage,
-    output: Image,
     scopes: ({ tenantId }) => tenantScopes(tenantId),
     run: async (context, input) => {
       const { store, images: settings } = context;
@@ -33,7 +32,6 @@ export const images: Group = {
     kind: 'read',
     action: 'compute:images:read',
     input: OneImage,
-    output: Image,
     scopes: ({ tenantId, imageId }) => itemScopes('compute-image', imageId, tenantId),
     run: async ({ store }, { tenantId, imageId }) =>
       presentImage(await visibleImage(store, tenantId, imageId)),
@@ -42,7 +40,6 @@ export const images: Group = {
     kind: 'read',
     action: 'compute:images:read',
     input: ImageList,
-    output: pageSchema(Image),
     scopes: ({ tenantId }) => tenantScopes(tenantId),
     items: 'compute-image',
     run: ({ store }, input, { only }) => listImages(store, input, only),
@@ -51,7 +48,6 @@ export const images: Group = {
     kind: 'mutation',
     action: 'compute:images:publish',
     input: OneImage,
-    output: Image,
     scopes: ({ tenantId, imageId }) => itemScopes('compute-image', imageId, tenantId),
     run: async (context, { tenantId, imageId }) => {
       const image = await promoteImage(context.store, tenantId, imageId);

@@ -9,6 +9,7 @@ import { createSite } from '#central/sites.ts';
 import { type Central, type CentralOptions, startCentral } from '#central/start.ts';
 import type { WireError } from '#contract/errors.ts';
 import { type Image, imageSigningInput, type RegisterImage } from '#contract/images.ts';
+import { checkAnswer } from './checkAnswer.ts';
 import { centreDirectory } from './directory.ts';
 import { testTimes } from './times.ts';
 
@@ -27,7 +28,9 @@ export function apiClient(apiUrl: string, token: string | undefined): Call {
       },
       body: JSON.stringify(input ?? {}),
     });
-    return { status: answer.status, ...((await answer.json()) as object) } as never;
+    const body = (await answer.json()) as object;
+    checkAnswer(method, answer.status, body);
+    return { status: answer.status, ...body } as never;
   };
 }
 

@@ -1,0 +1,75 @@
+import Type from 'typebox';
+import { TenantId } from '#contract/images.ts';
+import { BmcBinding } from '#contract/nodeSpec.ts';
+import { Time } from '#contract/time.ts';
+import { pageSchema } from '../api/cursor.ts';
+import { PoolPolicy } from '../groups/poolPolicy.ts';
+
+const optionalText = Type.Optional(Type.String());
+
+const Alarm = Type.Object({
+  alarmId: Type.String(),
+  /** By the clock of the site. */
+  at: Type.String(),
+  siteId: Type.String(),
+  reason: Type.String(),
+  text: Type.String(),
+  nodeId: optionalText,
+  mac: optionalText,
+});
+
+const Site = Type.Object({
+  siteId: Type.String(),
+  name: Type.String(),
+  createdAt: Time,
+  generation: Type.Integer(),
+  observedGeneration: Type.Integer(),
+  seenAt: Type.Optional(Time),
+  alarms: Type.Array(Alarm),
+});
+
+const Pool = Type.Object({
+  poolId: Type.String(),
+  tenantId: TenantId,
+  siteId: Type.String(),
+  class: Type.String(),
+  policy: PoolPolicy,
+  version: Type.Integer({ minimum: 1 }),
+  createdAt: Time,
+});
+
+const Join = Type.Object({
+  joinedAt: optionalText,
+  trust: optionalText,
+  bootId: optionalText,
+  lostAt: optionalText,
+});
+
+export const Node = Type.Object({
+  nodeId: Type.String(),
+  tenantId: TenantId,
+  siteId: Type.String(),
+  state: Type.String(),
+  macs: Type.Array(Type.String()),
+  createdAt: Time,
+  poolId: optionalText,
+  role: optionalText,
+  uuid: optionalText,
+  hostname: optionalText,
+  address: optionalText,
+  bmc: Type.Optional(BmcBinding),
+  /** What is on its disk; beside a write that did not end, what was there before. */
+  images: Type.Array(
+    Type.Object({ ref: Type.String(), digest: Type.String(), state: Type.String(), at: Type.String() }),
+  ),
+  workflowId: optionalText,
+  ramdisk: Type.Optional(Join),
+  agent: Type.Optional(Join),
+  alarms: Type.Array(Alarm),
+});
+
+const Acknowledged = Type.Object({ acknowledged: Type.Integer({ minimum: 0 }) });
+
+export const sites = { create: Site, acknowledge: Acknowledged, list: pageSchema(Site) };
+export const pools = { create: Pool, get: Pool, list: pageSchema(Pool), update: Pool };
+export const nodes = { get: Node, update: Node, acknowledge: Acknowledged, list: pageSchema(Node) };
