@@ -30,7 +30,9 @@ export function driverFor(
   bindings: DriverBindings,
   choices: DriverChoices = {},
 ): Required<DriverBinding> | undefined {
-  const bound = override(own(bindings, concern), own(choices, concern))[concern];
+  const choice = own(choices, concern);
+  const below = own(bindings, concern);
+  const bound = choice === undefined ? below : bind(below, choice);
   return bound === undefined ? undefined : { driver: bound.driver, config: bound.config ?? {} };
 }
 
@@ -43,7 +45,10 @@ export function bmcBindings(bmc: BmcBinding | undefined): DriverBindings {
 }
 
 function override(below: DriverBindings, choices: DriverChoices): DriverBindings {
-  const chosen = Object.entries(choices).map(([concern, choice]) => [concern, bind(below[concern], choice)]);
+  const chosen = Object.entries(choices).map(([concern, choice]) => [
+    concern,
+    bind(own(below, concern), choice),
+  ]);
   return { ...below, ...Object.fromEntries(chosen) };
 }
 
@@ -53,7 +58,7 @@ function bind(below: DriverBinding | undefined, choice: DriverChoice): DriverBin
   return Object.keys(merged).length === 0 ? { driver } : { driver, config: merged };
 }
 
-/** Only what the record itself has by this name: `constructor` is no concern. */
-function own<Value>(record: Record<string, Value>, name: string): Record<string, Value> {
-  return Object.hasOwn(record, name) ? { [name]: record[name] as Value } : {};
+/** What the record itself has by this name: `constructor` is no concern that every record has. */
+function own<Value>(record: Record<string, Value>, name: string): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }

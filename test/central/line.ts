@@ -166,6 +166,7 @@ async function startOs(
 
 export interface WorkflowView {
   state: string;
+  profileId: string;
   error?: { code: string; message: string; details: Record<string, unknown> };
   steps: {
     use: string;

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { mustRegister, osImage } from './centre.ts';
+import { deploy, follow, workflow } from './line.ts';
+import { metalStage, nodeRecord } from './metalStage.ts';
+import { sampleProfile } from './sampleProfile.ts';
+import type { Stage } from './stage.ts';
+
+/** Runs a profile of these steps on `node-2`. */
+async function run(stage: Stage, steps: object[], more: object = {}) {
+  const { call } = stage.line;
+  const document = { ...sampleProfile, id: 'steps-only', userData: undefined, steps, cleanup: [], ...more };
+  const created = await call('profiles.create', { tenantId: 'root', document });
+  if (created.error !== undefined) throw new Error(created.error.message);
+  const workflowId = await deploy(stage.line, 'node-2', { profileId: 'steps-only' });
+  await follow(call, workflowId);
+  return workflow(call, workflowId);
+}
+
+const given = ({ site }: Stage, action: string) =>
+  site.taken.filter((operation) => operation.action === action).map(({ input }) => input);
+
+test('media.insert mounts a URL, the url of an earlier step, or an iso of the catalog by its https source', async () => {
+  const url = 'https://isos.example.com/node-2.iso';
+  const stage = await metalStage({ 'inspect.oob': { url } });
+  const iso = osImage({
+    ref: 'installer@1',
+    format: 'iso',
+    compression: 'none',
+    sha256: 'b'.repeat(64),
+    source: 'https://isos.example.com/installer.iso',
+  });
+  await mustRegister(stage.line.call, stage.line.signer.signed(iso));
+  const insert = (input: object) => ({ use: 'media.insert', with: input });
+  const steps = [
+    insert({ url: 'https://a.example.com/x.iso' }),
+    { use: 'inspect.oob' },
+    insert({ fromStep: 'inspect.oob' }),
+    insert({ image: 'installer@1' }),
+    { use: 'media.eject' },
+  ];
+  expect(await run(stage, steps)).toMatchObject({ state: 'succeeded' });
+  expect(given(stage, 'media.insert')).toEqual([
+    { url: 'https://a.example.com/x.iso' },
+    { url },
+    { url: iso.source, image: { ref: 'installer@1', digest: iso.sha256 } },
+  ]);
+});
+
+test.each([
+  [
+    'an image that is no iso',
+    'INVALID_INPUT',
+    { path: 'image' },
+    [{ use: 'media.insert', with: { image: 'demo-os@1' } }],
+  ],
+  [
+    'an iso that is not signed',
+    'INVALID_STATE',
+    { reason: 'unsigned' },
+    [{ use: 'media.insert', with: { image: 'unsigned@1' } }],
+  ],
+  [
+    'a step that returned no url',
+    'INVALID_CONFIG',
+    { reason: 'no-url' },
+    [{ use: 'power.getPower' }, { use: 'media.insert', with: { fromStep: 'power.getPower' } }],
+  ],
+] as const)('media.insert refuses %s', async (_what, code, details, steps) => {
+  const stage = await metalStage();
+  await mustRegister(
+    stage.line.call,
+    osImage({ ref: 'unsigned@1', format: 'iso', compression: 'none', sha256: 'c'.repeat(64) }),
+  );
+  expect(await run(stage, [...steps])).toMatchObject({ state: 'failed', error: { code, details } });
+  expect(given(stage, 'media.insert')).toEqual([]);
+});
+
+test("driver.invoke uses the profile's driver, else the node's; without one it fails", async () => {
+  const stage = await metalStage();
+  const invoke = (concern: string) => ({ use: 'driver.invoke', with: { concern, operation: 'getPower' } });
+  const drivers = { bios: { driver: 'redfish', config: { attempts: 2 } } };
+  const ended = await run(stage, [invoke('power'), invoke('bios'), invoke('raid')], { drivers });
+  expect(given(stage, 'driver.invoke')).toMatchObject([
+    {
+      concern: 'power',
+      driver: 'redfish',
+      config: { address: 'https://10.78.0.11' },
+      operation: 'getPower',
+      input: {},
+    },
+    { concern: 'bios', driver: 'redfish', config: { attempts: 2 } },
+  ]);
+  expect(ended).toMatchObject({
+    state: 'failed',
+    error: { code: 'INVALID_CONFIG', details: { path: 'drivers.raid' } },
+  });
+});
+
+test('a step that the profile wants on the running OS is UNSUPPORTED, and says so', async () => {
+  const stage = await metalStage();
+  const ended = await run(stage, [{ use: 'diag.dcgm', on: 'node' }]);
+  expect(ended).toMatchObject({
+    state: 'failed',
+    error: { code: 'UNSUPPORTED', details: { reason: 'not-yet' } },
+  });
+});
+
+test('labels that operators set decide a when, and win over facts', async () => {
+  const stage = await metalStage();
+  const { call } = stage.line;
+  const labels = { nvswitch: 'true', site: 'lab' };
+  const updated = await call('nodes.update', { tenantId: 'root', nodeId: 'node-2', labels });
+  expect(updated.data).toMatchObject({ labels });
+  const bad = await call('nodes.update', {
+    tenantId: 'root',
+    nodeId: 'node-2',
+    labels: { 'not valid': 'x' },
+  });
+  expect(bad).toMatchObject({ error: { code: 'INVALID_INPUT' } });
+  const steps = [
+    { use: 'power.getPower', when: 'nvswitch && site == lab' },
+    { use: 'power.getPower', when: '!nvswitch' },
+  ];
+  const ended = await run(stage, steps);
+  expect(ended.steps.map(({ state }) => state)).toEqual(['succeeded', 'skipped']);
+  expect(await nodeRecord(stage)).toMatchObject({ labels });
+});
