@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { CachedImage } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
 import { NodeSpec } from './nodeSpec.ts';
-import { Operation, type OperationProgress, type OperationResult } from './operations.ts';
+import { Operation, type OperationProgress, type OperationResult, SecretRef } from './operations.ts';
 
 /** The version of what agents and the centre say to each other; each side states its own. */
 export const protocolVersion = 1;
@@ -89,3 +89,9 @@ export interface MachineReport {
   results: OperationResult[];
   progress: OperationProgress[];
 }
+
+/** `POST /v1/machine/secret` at the site: a secret that an operation for this machine refers to. 404 when none does. */
+export const MachineSecretRequest = Type.Object({ ref: SecretRef }, { additionalProperties: false });
+export type MachineSecretRequest = Static<typeof MachineSecretRequest>;
+export const MachineSecretAnswer = Type.Object({ sealed: Type.String() }, { additionalProperties: false });
+export type MachineSecretAnswer = Static<typeof MachineSecretAnswer>;

@@ -9,6 +9,15 @@ import { WipeMode } from './wipe.ts';
 const closed = { additionalProperties: false };
 const nothing = Type.Object({}, closed);
 
+export const SecretRef = Type.String({ pattern: '^secret://[A-Za-z0-9._/-]{1,200}$' });
+
+/**
+ * A secret that an operation refers to. `sealed` is a compact JWE to the sealing key of the join that the operation is addressed to: the
+ * site keeps it for the machine, so that no link to the centre is needed when that asks, and cannot read it.
+ */
+export const SealedSecret = Type.Object({ ref: SecretRef, sealed: Type.String() }, closed);
+export type SealedSecret = Static<typeof SealedSecret>;
+
 /** What the ramdisk is told to write, and where. Destructive: it reaches the ramdisk signed by the centre. */
 export const DeployImage = Type.Object(
   {
@@ -21,11 +30,14 @@ export const DeployImage = Type.Object(
     sources: Type.Array(Type.String()),
     disk: Type.Optional(DiskHints),
     /**
-     * The rendered first-boot document, installed into the OS. `sealed` is a compact JWE (`typ` `railhead-user-data`) to the sealing key
-     * of the join that the operation is addressed to: it holds secrets, and the site that relays it cannot read it.
+     * The rendered first-boot document, installed into the OS: a reference, by which the ramdisk asks for it (`MachineSecretRequest`), and
+     * the digest of what it is given then.
      */
     userData: Type.Optional(
-      Type.Object({ kind: Type.Enum(['cloud-init', 'ignition', 'talos']), sealed: Type.String() }, closed),
+      Type.Object(
+        { kind: Type.Enum(['cloud-init', 'ignition', 'talos']), ref: SecretRef, sha256: Digest },
+        closed,
+      ),
     ),
   },
   closed,
@@ -80,7 +92,7 @@ export type OperationInput<Action extends OperationAction> = Static<(typeof oper
 
 /**
  * One operation as the centre hands it to a site. It is safe to deliver twice: `operationId` is journaled before
- * the act. For the ramdisk, `jws` is this same object without `jws`, signed by the centre: only that is believed there.
+ * the act. For the ramdisk, `jws` is this same object without `jws` and `secrets`, signed by the centre: only that is believed there.
  */
 export const Operation = Type.Object(
   {
@@ -94,6 +106,7 @@ export const Operation = Type.Object(
     /** ISO 8601; past it the operation is not begun. */
     expiresAt: Type.String(),
     jws: Type.Optional(Type.String()),
+    secrets: Type.Optional(Type.Array(SealedSecret)),
   },
   closed,
 );

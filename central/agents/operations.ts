@@ -6,6 +6,7 @@ import {
   type OperationAction,
   type OperationInput,
   operations,
+  type SealedSecret,
 } from '#contract/operations.ts';
 import type { CentralContext } from '../context.ts';
 import { operationTopic, siteTopic } from '../signals.ts';
@@ -26,6 +27,8 @@ export interface NewOperation<Action extends OperationAction> {
   expiresAt: string;
   /** The ramdisk's join that it is addressed to, and whose key must sign the result. */
   joinId?: string;
+  /** What `input` refers to, sealed to that ramdisk. */
+  secrets?: readonly SealedSecret[];
 }
 
 /** The operation of one step attempt, when it was handed out already: after a crash it is the same one. */
@@ -49,7 +52,18 @@ export async function queueOperation<Action extends OperationAction>(
   { store, keys, sealer, signals }: CentralContext,
   request: NewOperation<Action>,
 ): Promise<string> {
-  const { siteId, nodeId, workflowId, stepId, attempt, part, action, input, expiresAt } = request;
+  const {
+    siteId,
+    nodeId,
+    workflowId,
+    stepId,
+    attempt,
+    part,
+    action,
+    input,
+    expiresAt,
+    secrets = [],
+  } = request;
   const { target } = operations[action];
   const machine = await addressee(store, request.joinId);
   const plain: Operation = {
@@ -63,7 +77,8 @@ export async function queueOperation<Action extends OperationAction>(
   };
   const jws =
     target === 'ramdisk' ? await signDocument('railhead-operation', plain, keys.signing) : undefined;
-  const operation = jws === undefined ? plain : { ...plain, jws };
+  const signed = jws === undefined ? plain : { ...plain, jws };
+  const operation = secrets.length === 0 ? signed : { ...signed, secrets };
   const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part };
   await store
     .insertInto('operations')

@@ -1,5 +1,5 @@
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
-import type { OperationAction, OperationInput } from '#contract/operations.ts';
+import type { OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
 import { findOperation, queueOperation, requestCancel } from '../agents/operations.ts';
 import { operationTopic } from '../signals.ts';
 import type { Row } from '../store/tables.ts';
@@ -7,7 +7,8 @@ import { CentreStopping, StepCancelled, type StepResult, type StepRun, waitFor }
 
 /**
  * Hands an operation to the site and waits for its end. One attempt has one operation: after a crash the same one is
- * waited for, so that the site, which knows its id, never acts twice. `joinId` is the ramdisk that a machine's operation is for.
+ * waited for, so that the site, which knows its id, never acts twice. `joinId` is the ramdisk that a machine's operation is for,
+ * `secrets` what `makeInput` has sealed to it.
  * @throws RailheadError what the operation failed with; DRIVER_ERROR reason `unknown-outcome` when nobody knows
  */
 export async function relay<Action extends OperationAction>(
@@ -15,8 +16,9 @@ export async function relay<Action extends OperationAction>(
   action: Action,
   makeInput: () => Promise<OperationInput<Action>>,
   joinId?: string,
+  secrets?: readonly SealedSecret[],
 ): Promise<StepResult> {
-  const operationId = await beginOperation(run, action, makeInput, joinId);
+  const operationId = await beginOperation(run, action, makeInput, joinId, secrets);
   return abandoning(run, operationId, async () => {
     const operation = await waitFor(run, [operationTopic(operationId)], () =>
       endedOperation(run, operationId),
@@ -43,6 +45,7 @@ export async function beginOperation<Action extends OperationAction>(
   action: Action,
   makeInput: () => Promise<OperationInput<Action>>,
   joinId?: string,
+  secrets: readonly SealedSecret[] = [],
 ): Promise<string> {
   const { central, workflow, stepId, attempt, part = '', deadline } = run;
   const existing = await findOperation(central.store, stepId, attempt, part);
@@ -60,6 +63,7 @@ export async function beginOperation<Action extends OperationAction>(
     input,
     expiresAt: deadline,
     ...addressee,
+    secrets,
   });
 }
 

@@ -137,7 +137,8 @@ function contextOf(
   const deadline = steadyClock.now() + (expiresAt - Date.now()) - timeToTellMs;
   const { sealing } = keys;
   const { ca, centre } = trust;
-  return { operationId, nodeId, sealing, imagesUrl, ca, centre, deadline, progress, say, signal };
+  const { secret } = session;
+  return { operationId, nodeId, sealing, secret, imagesUrl, ca, centre, deadline, progress, say, signal };
 }
 
 function cancellation(operationId: string): RailheadError {

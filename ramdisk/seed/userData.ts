@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
@@ -44,20 +44,33 @@ export function seedPlace<Where extends Pick<ProbedVolume, 'isEsp' | 'fileSystem
   return esp === undefined ? undefined : { partition: esp, folder: 'railhead' };
 }
 
+/** How the document that an operation refers to is had: the site is asked, and the answer opened by the key of this boot. */
+export interface UserDataParts {
+  sealing: KeyObject;
+  secret(ref: string): Promise<string>;
+}
+
 /**
  * The first-boot document that was sealed to this machine; to be opened before the disk is touched.
- * @throws RailheadError UNSUPPORTED for a kind that is not installed yet, INVALID_STATE (`reason` sealed) when it was sealed to another key
+ * @throws RailheadError UNSUPPORTED for a kind that is not installed yet, INVALID_STATE (`reason` sealed) when what the site gave is
+ *   not what the centre meant, or was sealed to another key
  */
-export async function openUserData({ kind, sealed }: UserData, sealing: KeyObject): Promise<string> {
+export async function openUserData(
+  { kind, ref, sha256 }: UserData,
+  { sealing, secret }: UserDataParts,
+): Promise<string> {
   if (kind !== 'cloud-init')
     throw new RailheadError(
       'UNSUPPORTED',
       `user data of kind ${kind} cannot be installed yet: use cloud-init`,
       { path: 'userData.kind' },
     );
+  const sealed = await secret(ref);
+  // The operation is signed by the centre, so that a site cannot put a document of its own in the place of the centre's.
+  if (createHash('sha256').update(sealed).digest('hex') !== sha256)
+    throw notSealed('the user data that the site gave is not what the centre sealed');
   return await openText('railhead-user-data', sealed, sealing).catch((cause: unknown) => {
-    const message = 'the user data is not sealed to the key of this boot: deploy again';
-    throw new RailheadError('INVALID_STATE', message, { path: 'userData', reason: 'sealed' }, cause);
+    throw notSealed('the user data is not sealed to the key of this boot', cause);
   });
 }
 
@@ -105,4 +118,9 @@ export async function writeSeed(
   await writeDurably(path.join(directory, 'user-data'), userData);
   await writeDurably(path.join(directory, 'vendor-data'), vendorData);
   await writeDurably(path.join(directory, 'meta-data'), `instance-id: ${instanceId}\n`);
+}
+
+function notSealed(what: string, cause?: unknown): RailheadError {
+  const details = { path: 'userData', reason: 'sealed' };
+  return new RailheadError('INVALID_STATE', `${what}: deploy again`, details, cause);
 }

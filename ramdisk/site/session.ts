@@ -1,7 +1,12 @@
 import { signDocument } from '#base/jws.ts';
 import { version } from '#base/version.ts';
-import { type MachinePollAnswer, type MachineReport, protocolVersion } from '#contract/agentWire.ts';
-import { hasCode } from '#contract/errors.ts';
+import {
+  type MachinePollAnswer,
+  type MachineReport,
+  MachineSecretAnswer,
+  protocolVersion,
+} from '#contract/agentWire.ts';
+import { hasCode, RailheadError } from '#contract/errors.ts';
 import { RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import type { Say } from '../console.ts';
@@ -19,6 +24,8 @@ export interface Session {
   readonly joined: RamdiskJoinAnswer;
   poll(taken: string[]): Promise<MachinePollAnswer>;
   report(report: MachineReport): Promise<void>;
+  /** What an operation refers to, as it was sealed to this machine. */
+  secret(ref: string): Promise<string>;
   /** One try, for news that is stale a second later. */
   reportOnce(report: MachineReport): Promise<void>;
 }
@@ -74,6 +81,13 @@ export async function openSession(parts: JoinParts): Promise<Session> {
       await learnKeys(trust, answer.trust, say);
       return answer;
     },
+    secret: async (ref) => {
+      const answer = await asJoined('secret', (session) =>
+        client.post('/v1/machine/secret', { ref }, { session, signal }).catch(unlessNotFound),
+      );
+      if (answer instanceof RailheadError) throw answer;
+      return validate(MachineSecretAnswer, answer, 'DRIVER_ERROR').sealed;
+    },
     reportOnce: async (report) => {
       await client.post('/v1/machine/report', report, { session: joined.session, signal });
     },
@@ -84,6 +98,12 @@ export async function openSession(parts: JoinParts): Promise<Session> {
 }
 
 /** @throws RailheadError what the site answered; FORBIDDEN, reason `entry`, when the centre did not let this machine boot as the node that the site names */
+/** What a site does not have it will not have later. */
+function unlessNotFound(error: unknown): RailheadError {
+  if (hasCode(error, 'NOT_FOUND')) return error;
+  throw error;
+}
+
 async function join({
   client,
   keys,

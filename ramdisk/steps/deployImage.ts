@@ -144,10 +144,10 @@ function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] 
 
 async function seedFor(
   { userData }: DeployImage,
-  { nodeId, operationId, sealing, centre }: StepContext,
+  { nodeId, operationId, sealing, secret, centre }: StepContext,
 ): Promise<Seed | undefined> {
   if (userData === undefined) return undefined;
-  const document = await openUserData(userData, sealing);
+  const document = await openUserData(userData, { sealing, secret });
   const instanceId = `${nodeId}-${operationId}`;
   return seedOf({ userData: document, vendorData: hostVendorData(centre), instanceId });
 }

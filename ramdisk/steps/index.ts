@@ -16,6 +16,8 @@ export interface StepContext {
   nodeId: string;
   /** The private key of this boot that secrets are sealed to. */
   sealing: KeyObject;
+  /** Asks the site for what the operation refers to, sealed to this boot. */
+  secret(ref: string): Promise<string>;
   /** Base URL of the site's cache: `<imagesUrl>/sha256/<digest>`. */
   imagesUrl: string;
   /** PEM of the CA that sources inside the operator's network may be certified by. */

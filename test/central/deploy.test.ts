@@ -45,7 +45,11 @@ test('the sample profile runs from user data to the joined OS', async () => {
     compression: 'zstd',
     sources: ['https://images.example.com/demo-os.raw.zst'],
     disk: { serial: 'disk-1' },
-    userData: { kind: 'cloud-init', sealed: expect.stringMatching(/^eyJ/) },
+    userData: {
+      kind: 'cloud-init',
+      ref: expect.stringMatching(/^secret:\/\/user-data\/wf_/),
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    },
   });
   expect(stage.machines.get('node-1')?.document).toMatch(/^node: node-1\ntoken: rhj_/);
   expect(JSON.stringify(stage.site.taken)).not.toContain('rhj_');

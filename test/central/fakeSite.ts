@@ -107,7 +107,7 @@ export interface FakeRamdisk {
   joinEvent(overrides?: Partial<RamdiskJoin>): Promise<SiteEvent>;
   sign(result: OperationResult): Promise<OperationResult>;
   /** The user data that was sealed to it; empty when there is none. */
-  unseal(userData: DeployImage['userData']): Promise<string>;
+  unseal(operation: Operation): Promise<string>;
 }
 
 /** `entry` is the boot entry that it was booted under, as the centre signed it. */
@@ -156,8 +156,11 @@ export function bootRamdisk(
       ...result,
       jws: await signDocument('railhead-result', result, signing.privateKey),
     }),
-    unseal: async (userData) =>
-      userData === undefined ? '' : openText('railhead-user-data', userData.sealed, sealing.privateKey),
+    unseal: async ({ input, secrets = [] }) => {
+      const { userData } = input as DeployImage;
+      const sealed = secrets.find(({ ref }) => ref === userData?.ref)?.sealed;
+      return sealed === undefined ? '' : openText('railhead-user-data', sealed, sealing.privateKey);
+    },
   };
 }
 

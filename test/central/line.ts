@@ -117,9 +117,9 @@ export async function bootMachine(nodeId: string, site: FakeSite, machine: FakeM
 }
 
 /** What the ramdisk keeps of a `deploy.image`. */
-export async function takeDeploy({ input }: Operation, machine: FakeMachine): Promise<void> {
-  machine.deployed = input as DeployImage;
-  machine.document = (await machine.ramdisk?.unseal(machine.deployed.userData)) ?? '';
+export async function takeDeploy(operation: Operation, machine: FakeMachine): Promise<void> {
+  machine.deployed = operation.input as DeployImage;
+  machine.document = (await machine.ramdisk?.unseal(operation)) ?? '';
 }
 
 async function writeImage(operation: Operation, site: FakeSite, machine: FakeMachine): Promise<void> {

@@ -4,7 +4,7 @@ import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
 import { onHost } from '#central/host.ts';
 import { revokeImageSigner } from '#central/images/signers.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
-import type { DeployImage, Operation } from '#contract/operations.ts';
+import type { Operation } from '#contract/operations.ts';
 import { bootRamdisk, joinAs } from './fakeSite.ts';
 import { deploy, follow, osDigest, ramdiskDigest, signedSuccess, workflow } from './line.ts';
 import { failedWith, instead, type Stage, setStage } from './stage.ts';
@@ -17,7 +17,7 @@ test('what is destructive and what is booted is signed by the key of the well-kn
   await follow(stage.line.call, await deploy(stage.line, 'node-1'));
   const key = publicKeyFromJwk(stage.site.wellKnown.joinSigningKey);
   for (const operation of stage.site.taken.filter(({ target }) => target === 'ramdisk')) {
-    const { jws = '', ...plain } = operation;
+    const { jws = '', secrets: _secrets, ...plain } = operation;
     expect(await verifyDocument('railhead-operation', jws, key)).toEqual(plain);
   }
   const entry = String(stage.site.taken[0]?.input.entry);
@@ -143,8 +143,7 @@ test('a failed workflow leaves no join token that still opens', async () => {
   let token = '';
   stage = await setStage(
     instead('deploy.image', async (operation, at) => {
-      const { userData } = operation.input as DeployImage;
-      const document = await stage.machines.get(operation.nodeId)?.ramdisk?.unseal(userData);
+      const document = await stage.machines.get(operation.nodeId)?.ramdisk?.unseal(operation);
       token = /token: (\S+)/.exec(document ?? '')?.[1] ?? '';
       await at.report(failedWith(operation, 'INVALID_STATE', 'enough'));
     }),

@@ -7,6 +7,7 @@ import { joinMachine } from './join.ts';
 import type { MachineParts } from './parts.ts';
 import { pollMachine, type ToldCancels } from './poll.ts';
 import { takeReport } from './report.ts';
+import { giveSecret } from './secret.ts';
 import { requestToken } from './token.ts';
 
 /** Everything that the machine listener serves. Who has not joined may only ask for a boot token and show it. */
@@ -35,6 +36,12 @@ export function machineRoutes(parts: MachineParts): Route[] {
         told.set(caller.claimedBy, cancels);
         return pollMachine(body, caller, cancels, goneSignal(reply), parts);
       },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/machine/secret',
+      admit: session,
+      answer: ({ body }, caller) => giveSecret(body, caller, parts),
     }),
     route({
       method: 'POST',

@@ -55,7 +55,7 @@ export function openJournal(database: Sqlite): Journal {
     "UPDATE operations SET state = 'started', started_at = ? WHERE operation_id = ? AND state = 'received'",
   );
   const finish = database.prepare(
-    `UPDATE operations SET state = 'finished', finished_at = ?, result = ?, document = json_remove(document, '$.input', '$.jws')
+    `UPDATE operations SET state = 'finished', finished_at = ?, result = ?, document = json_remove(document, '$.input', '$.jws', '$.secrets')
      WHERE operation_id = ? AND state <> 'finished'`,
   );
   const cancel = database.prepare(

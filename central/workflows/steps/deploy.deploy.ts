@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { DeployImage } from '#contract/operations.ts';
+import type { DeployImage, SealedSecret } from '#contract/operations.ts';
 import type { DiskHints, StepInput } from '#contract/steps.ts';
 import { noteDeployed, noteWriting } from '../../images/deployments.ts';
 import { resolveImage } from '../../images/resolve.ts';
@@ -23,9 +24,9 @@ import type { StepResult, StepRun } from '../stepRun.ts';
 export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): Promise<StepResult> {
   const image = await deployableImage(run, input.image);
   const joinId = await addressee(run);
-  const result = await streaming(run, image, () =>
-    relay(run, 'deploy.image', () => deployImage(run, image, input, joinId), joinId),
-  );
+  const secrets: SealedSecret[] = [];
+  const makeInput = () => deployImage(run, image, input, { joinId, secrets });
+  const result = await streaming(run, image, () => relay(run, 'deploy.image', makeInput, joinId, secrets));
   if (result.digest !== image.sha256)
     throw new RailheadError(
       'DRIVER_ERROR',
@@ -75,17 +76,23 @@ async function deployableImage(run: StepRun, refOfStep: string | undefined): Pro
   return image;
 }
 
+/** The ramdisk that the operation is for, and what is sealed to it on the way. */
+interface Addressee {
+  joinId: string;
+  secrets: SealedSecret[];
+}
+
 async function deployImage(
   run: StepRun,
   image: Row<'images'>,
   input: StepInput<'deploy.deploy'>,
-  joinId: string,
+  machine: Addressee,
 ): Promise<DeployImage> {
   const { central, workflow } = run;
   await verifyImageForUse(central.store, image, deployUse(central.images, workflow.tenant_id));
   const { image: overrides } = run.profile;
   const disk = parseJson<DiskHints>(run.workflow.disk) ?? input.disk;
-  const userData = await userDataFor(run, joinId);
+  const userData = await userDataFor(run, machine);
   await noteStreaming(run, image);
   return {
     ref: image.ref,
@@ -108,17 +115,22 @@ async function noteStreaming({ central, workflow }: StepRun, image: Row<'images'
   });
 }
 
-/** The profile's user data, readable only by the ramdisk of that join; undefined for a profile without. */
-async function userDataFor(run: StepRun, joinId: string): Promise<DeployImage['userData']> {
+/**
+ * The reference to the profile's user data, by which the ramdisk asks for it; undefined for a profile without. The document itself,
+ * sealed to the ramdisk of that join, goes to `secrets`.
+ */
+async function userDataFor(run: StepRun, { joinId, secrets }: Addressee): Promise<DeployImage['userData']> {
   const { central, profile } = run;
   if (profile.userData === undefined) return undefined;
-  const document = await renderedUserData(run);
+  const { ref, document } = await renderedUserData(run);
   const join = await central.store
     .selectFrom('node_joins')
     .select('sealing_key')
     .where('join_id', '=', joinId)
     .executeTakeFirstOrThrow();
-  return { kind: profile.userData.kind, sealed: await sealFor(join.sealing_key, document) };
+  const sealed = await sealFor(join.sealing_key, document);
+  secrets.push({ ref, sealed });
+  return { kind: profile.userData.kind, ref, sha256: createHash('sha256').update(sealed).digest('hex') };
 }
 
 /** @throws RailheadError INVALID_STATE when the key that the ramdisk joined with is none to seal to */
@@ -131,8 +143,8 @@ async function sealFor(sealingKey: string | null, document: string): Promise<str
   }
 }
 
-/** The document that this workflow's `userdata.render` kept. */
-async function renderedUserData({ central, workflow }: StepRun): Promise<string> {
+/** What this workflow's `userdata.render` kept. */
+async function renderedUserData({ central, workflow }: StepRun): Promise<{ ref: string; document: string }> {
   const steps = await stepsOf(central.store, workflow.workflow_id);
   const rendered = steps.findLast(
     (step) => step.state === 'succeeded' && (JSON.parse(step.step) as PlannedStep).use === 'userdata.render',
@@ -147,5 +159,5 @@ async function renderedUserData({ central, workflow }: StepRun): Promise<string>
     .select('sealed')
     .where('ref', '=', userDataRef)
     .executeTakeFirstOrThrow();
-  return central.sealer.open(secret.sealed);
+  return { ref: userDataRef, document: central.sealer.open(secret.sealed) };
 }

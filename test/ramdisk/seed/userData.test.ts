@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -52,9 +52,16 @@ test('an image whose partitions are no place for it is refused when they are kno
 const sealing = generateKeyPairSync('x25519');
 const sealTo = (key = sealing.publicKey, typ = 'railhead-user-data') => sealText(typ, '#cloud-config', key);
 
+/** What an operation says of user data, and the site that has it. */
+function offered(sealed: string) {
+  const sha256 = createHash('sha256').update(sealed).digest('hex');
+  const userData = { kind: 'cloud-init' as const, ref: 'secret://user-data/wf_1/ev_1', sha256 };
+  return { userData, parts: { sealing: sealing.privateKey, secret: async () => sealed } };
+}
+
 test('user data is opened with the key that it was sealed to', async () => {
-  const userData = { kind: 'cloud-init' as const, sealed: await sealTo() };
-  expect(await openUserData(userData, sealing.privateKey)).toBe('#cloud-config');
+  const { userData, parts } = offered(await sealTo());
+  expect(await openUserData(userData, parts)).toBe('#cloud-config');
 });
 
 test.each([
@@ -62,13 +69,23 @@ test.each([
   ['as something else', () => sealTo(sealing.publicKey, 'railhead-other')],
   ['not at all', async () => '#cloud-config'],
 ])('user data that is sealed %s is refused', async (_, seal) => {
-  const opening = openUserData({ kind: 'cloud-init', sealed: await seal() }, sealing.privateKey);
+  const { userData, parts } = offered(await seal());
+  const opening = openUserData(userData, parts);
   await expect(opening).rejects.toMatchObject({ code: 'INVALID_STATE', details: { reason: 'sealed' } });
 });
 
+test('user data that the site put in the place of what the centre sealed is refused', async () => {
+  const { userData } = offered(await sealTo());
+  const { parts } = offered(await sealTo());
+  await expect(openUserData(userData, parts)).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    details: { reason: 'sealed' },
+  });
+});
+
 test('only cloud-init documents are installed', async () => {
-  const opening = openUserData({ kind: 'talos', sealed: await sealTo() }, sealing.privateKey);
-  await expect(opening).rejects.toThrow('use cloud-init');
+  const { userData, parts } = offered(await sealTo());
+  await expect(openUserData({ ...userData, kind: 'talos' }, parts)).rejects.toThrow('use cloud-init');
 });
 
 test('what blkid prints is read', () => {

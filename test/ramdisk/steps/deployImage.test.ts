@@ -52,12 +52,22 @@ const asListed = (disk: TestDisk, facts: Partial<Disk> = {}): Disk => ({
   ...facts,
 });
 
+/** What the site has for the machine, by reference. */
+const secrets = new Map<string, string>();
+
+function offer(ref: string, sealed: string) {
+  secrets.set(ref, sealed);
+  const sha256 = createHash('sha256').update(sealed).digest('hex');
+  return { kind: 'cloud-init' as const, ref, sha256 };
+}
+
 function contextFor(imagesUrl: string) {
   const phases: string[] = [];
   const context: StepContext = {
     operationId: 'op_1',
     nodeId: 'node_1',
     sealing: sealing.privateKey,
+    secret: async (ref) => secrets.get(ref) ?? '',
     imagesUrl,
     ca: '',
     centre: {},
@@ -170,7 +180,7 @@ test.runIf(mayUseLoopDevices)('the disk is looked at again right before it is op
 test.each([
   [{ format: 'qcow2' as const }, 'format'],
   [{ format: 'iso' as const }, 'format'],
-  [{ userData: { kind: 'ignition' as const, sealed: '' } }, 'userData.kind'],
+  [{ userData: { ...offer('secret://none', ''), kind: 'ignition' as const } }, 'userData.kind'],
 ])('%j is not supported yet and refused first', async (change, field) => {
   const { context } = contextFor('http://127.0.0.1:9/images');
   const deploying = deployTo(
@@ -221,10 +231,10 @@ test.runIf(mayUseLoopDevices && knowsFat && bootable.hasPartitions)(
   },
 );
 
-const userData = {
-  kind: 'cloud-init' as const,
-  sealed: await sealText('railhead-user-data', '#cloud-config\n', sealing.publicKey),
-};
+const userData = offer(
+  'secret://user-data/1',
+  await sealText('railhead-user-data', '#cloud-config\n', sealing.publicKey),
+);
 const noPlace = { code: 'UNSUPPORTED', details: { reason: 'no-seed-partition' } };
 
 test.runIf(mayUseLoopDevices)(
@@ -263,7 +273,7 @@ test('user data that was sealed to another boot is refused before anything is lo
   const { publicKey } = generateKeyPairSync('x25519');
   const sealed = await sealText('railhead-user-data', '#cloud-config\n', publicKey);
   const { context } = contextFor('http://127.0.0.1:9/images');
-  const other = { ...input, userData: { kind: 'cloud-init' as const, sealed } };
+  const other = { ...input, userData: offer('secret://user-data/2', sealed) };
   const deploying = deployTo(() => expect.unreachable('no disk is looked at'), other, context);
   await expect(deploying).rejects.toMatchObject({ code: 'INVALID_STATE', details: { reason: 'sealed' } });
 });

@@ -39,6 +39,7 @@ const context = (signal = AbortSignal.timeout(15_000)): StepContext => ({
   operationId: 'op_1',
   nodeId: 'node_1',
   sealing: generateKeyPairSync('x25519').privateKey,
+  secret: () => expect.unreachable('a wipe needs no secret'),
   imagesUrl: '',
   ca: '',
   centre: {},

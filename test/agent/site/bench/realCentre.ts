@@ -107,10 +107,11 @@ export async function runMachine(centre: TestCentre, site: LoopbackSite, mac: st
     source: 'origin',
     seconds: 1,
   };
+  const { sealed } = await machine.secret(session, userData?.ref ?? '');
   await succeed(machine, session, image, written);
   const kexec = await nextOperation(machine, session, [image.operationId]);
   await succeed(machine, session, kexec, {});
-  const document = await openText('railhead-user-data', userData?.sealed ?? '', machine.keys.sealing);
+  const document = await openText('railhead-user-data', sealed, machine.keys.sealing);
   await rejoin(centre, /token: (\S+)/.exec(document)?.[1] ?? '');
   return { bootToken, session, image, document };
 }

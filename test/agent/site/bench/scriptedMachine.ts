@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { readIdentity } from '#agent/join/identity.ts';
 import { signDocument } from '#base/jws.ts';
 import { publicJwk } from '#central/join/keys.ts';
-import type { MachinePollAnswer } from '#contract/agentWire.ts';
+import type { MachinePollAnswer, MachineSecretAnswer } from '#contract/agentWire.ts';
 import type { RamdiskJoin, RamdiskJoinAnswer } from '#contract/join.ts';
 import type { OperationResult } from '#contract/operations.ts';
 import { connectSite, type SiteClient } from '#ramdisk/site/client.ts';
@@ -52,6 +52,7 @@ export interface ScriptedMachine {
   message(token: string, mac: string, bootId?: string): Promise<RamdiskJoin>;
   join(token: string, mac: string, bootId?: string): Promise<RamdiskJoinAnswer>;
   poll(session: string, taken?: string[], waitSeconds?: number): Promise<MachinePollAnswer>;
+  secret(session: string, ref: string): Promise<MachineSecretAnswer>;
   report(session: string, result: Omit<OperationResult, 'finishedAt' | 'jws'>): Promise<void>;
 }
 
@@ -81,6 +82,8 @@ export async function newMachine(site: LoopbackSite, keys = newMachineKeys()): P
       (await client.post('/v1/join', await message(token, mac, bootId))) as RamdiskJoinAnswer,
     poll: async (session, taken = [], waitSeconds = 10) =>
       (await client.post('/v1/machine/poll', { waitSeconds, taken }, { session })) as MachinePollAnswer,
+    secret: async (session, ref) =>
+      (await client.post('/v1/machine/secret', { ref }, { session })) as MachineSecretAnswer,
     report: async (session, ended) => {
       const result = { ...ended, finishedAt: new Date().toISOString() };
       const jws = await signDocument('railhead-result', result, keys.signing);

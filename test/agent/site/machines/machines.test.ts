@@ -244,3 +244,17 @@ test.each([
   expect(text).not.toContain('--uuid');
   expect(text).toContain('sanboot --no-describe --drive 0x80 ||');
 });
+
+test('a machine is given the secrets that its open operations refer to, and no others', async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const own = { ref: 'secret://user-data/wf_1/ev_1', sealed: 'for.this.machine' };
+  const foreign = { ref: 'secret://user-data/wf_2/ev_2', sealed: 'for.another.one' };
+  const operationId = await bench.centre.order('deploy.image', nodeId, deployInput, { secrets: [own] });
+  await bench.centre.order('deploy.image', 'node_01other', deployInput, { secrets: [foreign] });
+  await machine.poll(session);
+  expect(await machine.secret(session, own.ref)).toEqual({ sealed: own.sealed });
+  expect(await refused(machine.secret(session, foreign.ref))).toMatchObject({ code: 'NOT_FOUND' });
+  expect(await refused(machine.secret('nobody', own.ref))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  await machine.report(session, { operationId, outcome: 'succeeded', result: {} });
+  expect(await refused(machine.secret(session, own.ref))).toMatchObject({ code: 'NOT_FOUND' });
+});
