@@ -15,6 +15,8 @@ export const AgentPoll = Type.Object(
     waitSeconds: Type.Number({ minimum: 0, maximum: 60 }),
     /** Operations that the agent has journaled: the centre stops handing these out. */
     taken: Type.Array(Type.String()),
+    /** Of an installed OS: the kernel's id of this boot. */
+    bootId: Type.Optional(Type.String({ maxLength: 128 })),
     /** The list of the centre's keys that the agent has (contract/trust.ts); with a newer one the poll is answered at once. */
     trustNumber: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The same for the list of the revoked; 0 asks for a fresh one. */

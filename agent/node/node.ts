@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Log, openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
@@ -36,7 +37,7 @@ async function startWork(config: NodeConfig, kept: KeptIdentity, log: Log): Prom
   const { signal } = stop;
   log.info({ version, nodeId, server, generation: spec.generation() }, 'node agent starts');
   const trust = trustExchange(kept, revocations, log);
-  const poll = polling({ nodeId, client, trust, spec, signal, log });
+  const poll = polling({ nodeId, bootId: await readBootId(), client, trust, spec, signal, log });
   const loop = repeatForever('polling the centre', poll, { signal, log });
   const renewing = startRenewing({ kept, server, log });
   const forget = kept.onChange(({ revoked }) => {
@@ -50,4 +51,8 @@ async function startWork(config: NodeConfig, kept: KeptIdentity, log: Log): Prom
     await loop;
   };
   return { close: () => closeAll([client, renewing, { close: end }]) };
+}
+
+async function readBootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }

@@ -7,6 +7,8 @@ import type { KeptSpec } from './specFile.ts';
 
 export interface PollingParts {
   nodeId: string;
+  /** The kernel's id of this boot: the centre sees by it that the machine has restarted. */
+  bootId: string;
   client: Pick<CentreClient, 'poll'>;
   trust: TrustExchange;
   spec: KeptSpec;
@@ -18,10 +20,10 @@ const waitSeconds = 30;
 
 /** Takes the node's desired state from the centre. Returns one call of the loop; what it observed, the next poll tells. */
 export function polling(parts: PollingParts): () => Promise<void> {
-  const { client, trust, spec, signal } = parts;
+  const { bootId, client, trust, spec, signal } = parts;
   return async () => {
     const observedGeneration = spec.generation();
-    const message = { protocol: protocolVersion, observedGeneration, waitSeconds, taken: [] };
+    const message = { protocol: protocolVersion, observedGeneration, waitSeconds, taken: [], bootId };
     const answer = await client.poll({ ...message, ...trust.known() }, signal);
     await trust.take(answer);
     if (answer.spec !== undefined) await takeSpec(answer.spec, parts);

@@ -5,6 +5,7 @@ import { allSites, nodeTopic, siteTopic } from '../signals.ts';
 import type { Contacts } from './contacts.ts';
 import type { Patience } from './heldPolls.ts';
 import { type AgentIdentity, type PresentedIdentity, requireStanding } from './identity.ts';
+import { noteNodeBoot } from './nodeBoots.ts';
 import { currentNodeSpec } from './nodeSpec.ts';
 import { cancelledOperations, markCancelTold, markTaken, waitingOperations } from './operations.ts';
 
@@ -34,13 +35,17 @@ export async function answerPoll(
 }
 
 async function noteContact(
-  { store, signals }: CentralContext,
+  context: CentralContext,
   contacts: Contacts,
   agent: AgentIdentity,
   poll: AgentPoll,
 ): Promise<void> {
+  const { store, signals } = context;
   await contacts.note(agent, poll.observedGeneration);
-  if (agent.role === 'node') return signals.notify(nodeTopic(agent.id));
+  if (agent.role === 'node') {
+    if (poll.bootId !== undefined) await noteNodeBoot(context, agent.id, poll.bootId);
+    return signals.notify(nodeTopic(agent.id));
+  }
   await markTaken(store, agent.id, poll.taken);
   signals.notify(siteTopic(agent.id));
 }

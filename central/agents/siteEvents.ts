@@ -8,6 +8,7 @@ import { isDuplicate, type Queries, type Store } from '../store/store.ts';
 import { checkJoin, type JoinRefusal } from './joinChecks.ts';
 import { endLostOperations, recordLoss, recordRamdiskJoin } from './ramdiskJoins.ts';
 import type { ReportedEvent } from './reportSchema.ts';
+import { runningWorkflow } from './runningWorkflow.ts';
 
 /** Takes one event of a site, once, and lets the node's workflow see it. */
 export async function recordSiteEvent(
@@ -122,14 +123,4 @@ async function once(store: Store, work: (queries: Queries) => Promise<void>): Pr
     if (isDuplicate(error)) return false;
     throw error;
   }
-}
-
-async function runningWorkflow(store: Queries, nodeId: string): Promise<string | undefined> {
-  const workflow = await store
-    .selectFrom('workflows')
-    .select('workflow_id')
-    .where('node_id', '=', nodeId)
-    .where('state', '=', 'running')
-    .executeTakeFirst();
-  return workflow?.workflow_id;
 }

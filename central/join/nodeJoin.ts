@@ -5,29 +5,48 @@ import type { Row } from '../store/tables.ts';
 
 /** Notes that the OS of a node has joined by a token, in the timeline of the workflow that provisioned it. */
 export async function recordNodeJoin(queries: Queries, token: Row<'join_tokens'>): Promise<void> {
+  await insertNodeJoin(queries, {
+    nodeId: token.node_id,
+    workflowId: token.workflow_id ?? undefined,
+    text: 'the OS joined',
+    data: { role: 'node', joinTokenId: token.token_id },
+  });
+}
+
+export interface NodeJoin {
+  nodeId: string;
+  /** The kernel's id of the boot; a join by a token does not tell it. */
+  bootId?: string;
+  workflowId: string | undefined;
+  text: string;
+  data: object;
+}
+
+/** Notes that the OS of a node is there, with its event. */
+export async function insertNodeJoin(
+  queries: Queries,
+  { nodeId, bootId, workflowId, text, data }: NodeJoin,
+): Promise<void> {
   const at = now();
+  const ofRamdisk = { signing_key: null, sealing_key: null, trust: null, lost_at: null, lost_reason: null };
   await queries
     .insertInto('node_joins')
     .values({
+      ...ofRamdisk,
       join_id: newId('ev'),
-      node_id: token.node_id,
+      node_id: nodeId,
       role: 'node',
-      boot_id: null,
-      signing_key: null,
-      sealing_key: null,
-      trust: null,
+      boot_id: bootId ?? null,
       at,
       received_at: at,
-      lost_at: null,
-      lost_reason: null,
     })
     .execute();
   await recordEvent(queries, {
     type: 'agent.joined',
-    text: 'the OS joined',
-    cause: `node ${token.node_id}`,
-    nodeId: token.node_id,
-    workflowId: token.workflow_id ?? undefined,
-    data: { role: 'node', joinTokenId: token.token_id },
+    text,
+    cause: `node ${nodeId}`,
+    nodeId,
+    workflowId,
+    data,
   });
 }

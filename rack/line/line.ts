@@ -38,9 +38,9 @@ export interface LineOptions {
 /** A whole site on the virtual rack: machines, image source, centre and site agent, all joined, enrolled and registered. */
 export interface Line {
   rack: Rack;
+  /** What was prepared on the centre's host: tokens, pins, templates. */
   books: CentreBooks;
   centre: Centre;
-  /** What was prepared on the centre's host: tokens, pins, templates. */
   api: Api;
   site: Site;
   source: ImageSource;

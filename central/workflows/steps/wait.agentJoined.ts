@@ -1,5 +1,6 @@
 import type { StepInput } from '#contract/steps.ts';
 import { nodeTopic, siteTopic } from '../../signals.ts';
+import type { Queries } from '../../store/store.ts';
 import { joinedRamdisk } from '../ramdisk.ts';
 import { type StepResult, type StepRun, waitFor } from '../stepRun.ts';
 import { requireTrusted } from '../trust.ts';
@@ -43,8 +44,12 @@ async function newNodeJoin({ central, workflow }: StepRun): Promise<StepResult |
   return join === undefined ? undefined : { joinId: join.join_id };
 }
 
-/** An OS that joined before has its identity already: after a restart it only polls again. */
+/**
+ * An OS that joined before has its identity already: after a restart it only polls again. Where its agent tells which boot it is in, a new
+ * boot is a join of its own; what it says before it goes down does not count.
+ */
 async function nodeContact({ central, workflow, stepId }: StepRun): Promise<StepResult | undefined> {
+  if (await tellsItsBoot(central.store, workflow.node_id)) return undefined;
   const contact = await central.store
     .selectFrom('node_specs')
     .innerJoin('workflow_steps', (join) => join.on('workflow_steps.step_id', '=', stepId))
@@ -54,4 +59,15 @@ async function nodeContact({ central, workflow, stepId }: StepRun): Promise<Step
     .whereRef('node_specs.observed_at', '>=', 'workflow_steps.started_at')
     .executeTakeFirst();
   return contact === undefined ? undefined : { observedAt: contact.observed_at };
+}
+
+async function tellsItsBoot(store: Queries, nodeId: string): Promise<boolean> {
+  const boot = await store
+    .selectFrom('node_joins')
+    .select('join_id')
+    .where('node_id', '=', nodeId)
+    .where('role', '=', 'node')
+    .where('boot_id', 'is not', null)
+    .executeTakeFirst();
+  return boot !== undefined;
 }

@@ -71,6 +71,21 @@ test('a joined node observes its desired state, and keeps it over a restart', as
   await second.close();
 });
 
+test('a boot of its OS is a join of the node, once', async () => {
+  type Node = { agent?: { bootId?: string; joinedAt: string } };
+  const agent = async () =>
+    (await line.call<Node>('nodes.get', { tenantId: 'root', nodeId: 'node-1' })).data.agent;
+  const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+  const first = await startNode(await config());
+  await expect.poll(async () => (await agent())?.bootId, { timeout: 10_000 }).toBe(bootId);
+  const { joinedAt } = (await agent()) ?? {};
+  await first.close();
+  const second = await startNode(await config());
+  await expect.poll(async () => (await specProgress())?.observedGeneration).toBe(1);
+  expect((await agent())?.joinedAt).toBe(joinedAt);
+  await second.close();
+});
+
 test('a node that has not joined says so', async () => {
   const elsewhere = await mkdtemp(path.join(tmpdir(), 'railhead-node-'));
   const nowhere = { ...(await config()), stateDirectory: elsewhere };
