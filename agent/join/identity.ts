@@ -3,6 +3,7 @@ import path from 'node:path';
 import Type, { type Static } from 'typebox';
 import { writeDurably } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
+import type { Sealer } from '#base/sealing.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { OkpJwk } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
@@ -40,42 +41,92 @@ export const Identity = Type.Object(
 );
 export type Identity = Static<typeof Identity>;
 
+const { privateKey, sealingPrivateKey, ...told } = Identity.properties;
+const PrivateKeys = Type.Object({ privateKey, sealingPrivateKey }, { additionalProperties: false });
+/** All of it but what its own agent alone needs. */
+export type PublicIdentity = Omit<Identity, keyof Static<typeof PrivateKeys>>;
+
+/** The file: the private keys as they are, or encrypted by the key that secrets at rest have. */
+const IdentityFile = Type.Object(
+  { ...told, ...Type.Partial(PrivateKeys).properties, sealedKeys: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+
 function identityFile(stateDirectory: string): string {
   return path.join(stateDirectory, 'identity.json');
 }
 
-/** One file, so that a crash leaves either no identity or a whole one. */
-export async function writeIdentity(stateDirectory: string, identity: Identity): Promise<void> {
+/** One file, so that a crash leaves either no identity or a whole one. With `sealer` its private keys are encrypted. */
+export async function writeIdentity(
+  stateDirectory: string,
+  identity: Identity,
+  sealer?: Sealer,
+): Promise<void> {
   await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
-  await writeDurably(identityFile(stateDirectory), `${JSON.stringify(identity, null, 2)}\n`, 0o600);
+  const content = sealer === undefined ? identity : withSealedKeys(identity, sealer);
+  await writeDurably(identityFile(stateDirectory), `${JSON.stringify(content, null, 2)}\n`, 0o600);
 }
 
-/** The identity kept in `stateDirectory`; undefined before the first join. */
-export async function findIdentity(stateDirectory: string): Promise<Identity | undefined> {
+function withSealedKeys({ privateKey, sealingPrivateKey, ...rest }: Identity, sealer: Sealer): object {
+  const sealedKeys = sealer.seal(JSON.stringify({ privateKey, sealingPrivateKey })).toString('base64');
+  return { ...rest, sealedKeys };
+}
+
+/** The identity kept in `stateDirectory`, as far as it is no secret; undefined before the first join. */
+export async function findJoined(stateDirectory: string): Promise<PublicIdentity | undefined> {
+  const found = await readIdentityFile(stateDirectory);
+  return found && publicPart(found);
+}
+
+export function publicPart(identity: Static<typeof IdentityFile>): PublicIdentity {
+  const { privateKey: _, sealingPrivateKey: __, sealedKeys: ___, ...joined } = identity;
+  return joined;
+}
+
+async function readIdentityFile(stateDirectory: string): Promise<Static<typeof IdentityFile> | undefined> {
   try {
-    return validate(
-      Identity,
-      JSON.parse(await readFile(identityFile(stateDirectory), 'utf8')),
-      'INVALID_STATE',
-    );
+    const text = await readFile(identityFile(stateDirectory), 'utf8');
+    return validate(IdentityFile, JSON.parse(text), 'INVALID_STATE');
   } catch (error) {
     if (isENOENT(error)) return undefined;
     throw error;
   }
 }
 
-/** @throws RailheadError INVALID_STATE when this agent has not joined, or joined in another role */
-export async function readIdentity(stateDirectory: string, role: Identity['role']): Promise<Identity> {
-  const identity = await findIdentity(stateDirectory);
-  if (identity === undefined)
+/**
+ * The identity of this agent. `sealer` opens private keys that were encrypted.
+ * @throws RailheadError INVALID_STATE when this agent has not joined (`not-joined`), joined in another role (`other-role`), or the private keys
+ *   cannot be opened (`at-rest-key`)
+ */
+export async function readIdentity(
+  stateDirectory: string,
+  role: Identity['role'],
+  sealer?: Sealer,
+): Promise<Identity> {
+  const path = identityFile(stateDirectory);
+  const found = await readIdentityFile(stateDirectory);
+  if (found === undefined)
     throw new RailheadError('INVALID_STATE', `this ${role} has not joined: run 'bcd join' first`, {
-      path: identityFile(stateDirectory),
+      path,
       reason: 'not-joined',
     });
-  if (identity.role !== role)
-    throw new RailheadError('INVALID_STATE', `the identity here is a ${identity.role}'s, not a ${role}'s`, {
-      path: identityFile(stateDirectory),
+  if (found.role !== role)
+    throw new RailheadError('INVALID_STATE', `the identity here is a ${found.role}'s, not a ${role}'s`, {
+      path,
       reason: 'other-role',
     });
-  return identity;
+  const { sealedKeys, ...identity } = found;
+  const keys = sealedKeys === undefined ? {} : openedKeys(sealedKeys, path, sealer);
+  return validate(Identity, { ...identity, ...keys }, 'INVALID_STATE');
+}
+
+function openedKeys(sealedKeys: string, path: string, sealer: Sealer | undefined): object {
+  try {
+    if (sealer === undefined) throw new Error('there is no key');
+    return JSON.parse(sealer.open(Buffer.from(sealedKeys, 'base64')));
+  } catch (error) {
+    const message =
+      'the private keys here were encrypted by another key at rest: put that one back, as the old one too, or remove the identity and join again';
+    throw new RailheadError('INVALID_STATE', message, { path, reason: 'at-rest-key' }, error);
+  }
 }

@@ -13,7 +13,7 @@ import { OkpJwk, type Pins } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import { openAdmission, otherIdentity } from './admission.ts';
 import { fetchTime, fetchWellKnown, postJoin } from './centre.ts';
-import { findIdentity, type Identity, writeIdentity } from './identity.ts';
+import { findJoined, type Identity, type PublicIdentity, publicPart, writeIdentity } from './identity.ts';
 import { certificateRequest, forgetPendingKeys, pendingKeys, sealingJwk } from './ownKeys.ts';
 import { type PinnedKeys, pinnedKeys } from './pins.ts';
 
@@ -35,8 +35,8 @@ const clockToleranceMs = 5 * 60_000;
  * @throws RailheadError FORBIDDEN (`details.reason`: `pin`, `other-identity`, `clock`, `certificate`, `signature`), UNAVAILABLE, INVALID_STATE,
  *   or what the centre answered (UNAUTHENTICATED: `unknown`, `expired`, `used`, `revoked`, `other-identity`)
  */
-export async function join(options: JoinOptions): Promise<Identity> {
-  const present = await findIdentity(options.stateDirectory);
+export async function join(options: JoinOptions): Promise<PublicIdentity> {
+  const present = await findJoined(options.stateDirectory);
   if (present !== undefined && present.nodeId !== options.nodeId)
     throw otherIdentity(options.nodeId, present.nodeId);
   if (present !== undefined && present.revoked === undefined) return settle(options, present);
@@ -46,7 +46,7 @@ export async function join(options: JoinOptions): Promise<Identity> {
   await checkClock(server, centre.servingCa);
   const identity = await admitted(server, centre, token, options);
   await writeIdentity(options.stateDirectory, identity);
-  return settle(options, identity);
+  return settle(options, publicPart(identity));
 }
 
 /** Asks to be let in. Keys whose token the centre refused are of no use: they go; those of an answer that was lost stay. */
@@ -142,7 +142,7 @@ function seal(token: string, key: KeyObject): Promise<string> {
 }
 
 /** What only matters until the identity is on disk goes away. */
-async function settle(options: JoinOptions, identity: Identity): Promise<Identity> {
+async function settle(options: JoinOptions, identity: PublicIdentity): Promise<PublicIdentity> {
   await forgetPendingKeys(options.stateDirectory);
   await removeToken(options.tokenFile);
   return identity;

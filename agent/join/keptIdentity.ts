@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { publicKeyFromJwk } from '#base/jws.ts';
+import type { Sealer } from '#base/sealing.ts';
 import { type Identity, readIdentity, writeIdentity } from './identity.ts';
 
 /**
@@ -19,16 +20,23 @@ export interface KeptIdentity {
   onChange(listener: (identity: Identity) => void): () => void;
 }
 
-/** @throws RailheadError INVALID_STATE when this agent has not joined, or joined in another role */
-export async function keepIdentity(stateDirectory: string, role: Identity['role']): Promise<KeptIdentity> {
-  let current = await readIdentity(stateDirectory, role);
+/**
+ * With `sealer` the private keys are encrypted from the first change on.
+ * @throws RailheadError INVALID_STATE when this agent has not joined, joined in another role, or its keys cannot be opened
+ */
+export async function keepIdentity(
+  stateDirectory: string,
+  role: Identity['role'],
+  sealer?: Sealer,
+): Promise<KeptIdentity> {
+  let current = await readIdentity(stateDirectory, role, sealer);
   let signingKeys = current.signingKeys.map(publicKeyFromJwk);
   let last: Promise<void> = Promise.resolve();
   const changes = new EventEmitter<{ change: [Identity] }>().setMaxListeners(0);
 
   async function changeNow(make: (current: Identity) => Identity): Promise<void> {
     const changed = make(current);
-    await writeIdentity(stateDirectory, changed);
+    await writeIdentity(stateDirectory, changed, sealer);
     current = changed;
     signingKeys = changed.signingKeys.map(publicKeyFromJwk);
     changes.emit('change', changed);

@@ -145,7 +145,7 @@ const Secrets = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          "File with the key (base64 of 32 bytes) that secrets from the centre are encrypted by on this disk; systemd's credential `bcd.at-rest-key` goes before it, and without either a key is made in the state directory.",
+          "File with the key (base64 of 32 bytes) that secrets from the centre and the site's private keys are encrypted by on this disk; systemd's credential `bcd.at-rest-key` goes before it, and without either a key is made in the state directory.",
       }),
     ),
   },

@@ -18,7 +18,7 @@ import { openBoot } from './openBoot.ts';
 import { type BoundNode, createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
 import { bmcCredentials } from './secrets/bmcCredentials.ts';
-import { openSiteSecrets, secretPlaces } from './secrets/open.ts';
+import { openAtRest, openSiteSecrets, secretPlaces } from './secrets/open.ts';
 import { readSourceCa } from './sourceCa.ts';
 import { workUntilRevoked } from './standDown.ts';
 import { startPruning } from './store/pruning.ts';
@@ -49,10 +49,13 @@ type Keep = <Part extends Closable>(part: Part) => Part;
 async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, keep: Keep): Promise<void> {
   const log = openLog('bcd', config.logLevel);
   log.info({ version, config }, 'site agent starts');
-  const kept = await keepIdentity(config.stateDirectory, 'site');
+  const { sealer, besideData } = await openAtRest(config, environment, log);
+  const kept = await keepIdentity(config.stateDirectory, 'site', besideData ? undefined : sealer);
   const revocations = await keepRevocations(config.stateDirectory, kept);
   const siteId = kept.current.nodeId;
   const state = keep(await openState(config.stateDirectory));
+  // The state is ours alone from here on: what `bcd join` or an older key left is encrypted by the newest.
+  await kept.change((identity) => identity);
   keep(startPruning(state, log));
   const cache = keep(await openSiteCache(config, log));
   const { cacheImages = [], withdrawn = [] } = state.spec.current()?.site ?? {};
@@ -74,9 +77,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
 
   const server = config.central.url ?? kept.current.server;
   const client = connectCentre(server, kept);
-  const secrets = keep(
-    await openSiteSecrets(config, environment, { state, client, identity: kept.current, log }),
-  );
+  const secrets = keep(openSiteSecrets({ state, client, identity: kept.current, sealer, log }));
   const places = secretPlaces(config, environment);
   const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
   const bmcs = keep(createBmcs({ pins: state.bmcPins, credentialsOf, log }));

@@ -24,12 +24,18 @@ export async function answerPoll(
 ): Promise<AgentPollAnswer> {
   await noteContact(context, contacts, agent, poll);
   await noteTrust(context.store, agent, poll.trustNumber);
+  let latest: AgentPollAnswer | undefined;
   const news = await context.signals.until(
     [agent.role === 'site' ? siteTopic(agent.id) : nodeTopic(agent.id), allSites],
-    () => findNews(context, agent, poll),
+    async () => {
+      const found = await look(context, agent, poll);
+      latest = found.answer;
+      return found.isNews ? found.answer : undefined;
+    },
     patience.signal,
   );
-  const answer = news ?? (await currentAnswer(context, agent, poll.observedGeneration)).answer;
+  // What changed since the last look would have woken it: with ten thousand polls a second look each counts.
+  const answer = news ?? latest ?? (await look(context, agent, poll)).answer;
   if (!patience.isGone()) await markCancelTold(context.store, answer.cancelled);
   return answer;
 }
@@ -50,16 +56,17 @@ async function noteContact(
   signals.notify(siteTopic(agent.id));
 }
 
-async function findNews(
+/** What there is to say now, and whether the agent has not heard it yet. */
+async function look(
   context: CentralContext,
   agent: PresentedIdentity,
   poll: AgentPoll,
-): Promise<AgentPollAnswer | undefined> {
+): Promise<{ answer: AgentPollAnswer; isNews: boolean }> {
   await requireStanding(context.store, agent);
   const { answer, freshCancel } = await currentAnswer(context, agent, poll.observedGeneration);
   const trust = await trustNews(context, poll);
   const isNews = answer.spec !== undefined || answer.operations.length > 0 || freshCancel;
-  return isNews || Object.keys(trust).length > 0 ? { ...answer, ...trust } : undefined;
+  return { answer: { ...answer, ...trust }, isNews: isNews || Object.keys(trust).length > 0 };
 }
 
 async function currentAnswer(

@@ -1,39 +1,50 @@
 import type { Log } from '#base/log.ts';
-import { openSealer } from '#base/sealing.ts';
+import { openRingSealer, type Sealer } from '#base/sealing.ts';
 import type { Identity } from '../../join/identity.ts';
 import type { SiteConfig } from '../config.ts';
 import type { CentreClient } from '../link/centreClient.ts';
 import type { SiteState } from '../store/state.ts';
-import { openAtRestKey } from './atRestKey.ts';
+import { openAtRestKeys } from './atRestKey.ts';
 import type { SecretPlaces } from './files.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { openSecretStore } from './store.ts';
 
-export interface SiteSecretsParts {
-  state: SiteState;
-  client: Pick<CentreClient, 'secrets'>;
-  identity: Identity;
-  log: Log;
+/** What encrypts at rest on this site's disk. */
+export interface AtRest {
+  sealer: Sealer;
+  /** Whether its key lies on the same disk. */
+  besideData: boolean;
 }
 
-/**
- * The secrets that the centre keeps for this site, as they were left. What a former key encrypted is fetched anew.
- * @throws RailheadError INVALID_CONFIG when the key at rest cannot be used
- */
-export async function openSiteSecrets(
+/** @throws RailheadError INVALID_CONFIG when the key cannot be used */
+export async function openAtRest(
   { stateDirectory, secrets: { keyFile } }: SiteConfig,
   { CREDENTIALS_DIRECTORY: credentialsDirectory }: NodeJS.ProcessEnv,
-  { state, client, identity, log }: SiteSecretsParts,
-): Promise<Secrets> {
+  log: Log,
+): Promise<AtRest> {
   const configured = { ...(credentialsDirectory && { credentialsDirectory }), ...(keyFile && { keyFile }) };
-  const { key, besideData } = await openAtRestKey({ stateDirectory, ...configured });
+  const { keys, besideData } = await openAtRestKeys({ stateDirectory, ...configured });
   if (besideData)
     log.info(
       { stateDirectory },
       'the key of secrets at rest is on the same disk: docs/operations.md, Secrets, says how to keep it elsewhere',
     );
-  const store = openSecretStore(state.database, openSealer(key));
-  const secrets = createSecrets({ store, client, sealingPrivateKey: identity.sealingPrivateKey, log });
+  return { sealer: openRingSealer(() => keys), besideData };
+}
+
+export interface SiteSecretsParts {
+  state: SiteState;
+  client: Pick<CentreClient, 'secrets'>;
+  identity: Identity;
+  sealer: Sealer;
+  log: Log;
+}
+
+/** The secrets that the centre keeps for this site, as they were left. What no key opens is fetched anew. */
+export function openSiteSecrets({ state, client, identity, sealer, log }: SiteSecretsParts): Secrets {
+  const store = openSecretStore(state.database, sealer);
+  const { sealingPrivateKey } = identity;
+  const secrets = createSecrets({ store, client, sealingPrivateKey, log });
   secrets.desire(state.spec.current()?.site?.nodes ?? []);
   return secrets;
 }

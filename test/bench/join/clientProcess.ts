@@ -81,12 +81,25 @@ async function hold({
   upTo?: number;
 }): Promise<object> {
   await each(sites.slice(0, upTo), async ({ identity }) => {
-    const socket = await connectTo(url, identity as SecureContext);
+    const { socket, generation } = await begin(url, identity as SecureContext, hasNews);
     held.push(socket);
-    const generation = hasNews ? await poll(socket, 0, 0) : 0;
     void keepPolling(socket, generation);
   });
   return {};
+}
+
+const tries = 5;
+
+/** As sites do, it connects again when a server that is busy has cut it off. */
+async function begin(url: string, identity: SecureContext, hasNews: boolean) {
+  for (let failures = 0; ; ) {
+    try {
+      const socket = await connectTo(url, identity);
+      return { socket, generation: hasNews ? await poll(socket, 0, 0) : 0 };
+    } catch (error) {
+      if (++failures === tries) throw error;
+    }
+  }
 }
 
 async function poll(socket: TLSSocket, observedGeneration: number, waitSeconds: number): Promise<number> {

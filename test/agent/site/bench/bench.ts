@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { type Identity, writeIdentity } from '#agent/join/identity.ts';
-import { certificateRequest, pendingKeys } from '#agent/join/ownKeys.ts';
+import { certificateRequest, forgetPendingKeys, pendingKeys } from '#agent/join/ownKeys.ts';
 import { issueFor } from '#central/join/authority.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import type { CacheImage } from '#contract/images.ts';
@@ -83,4 +83,5 @@ async function joinByHand(
     expiresAt: issued.expiresAt.toISOString(),
   };
   await writeIdentity(stateDirectory, identity);
+  await forgetPendingKeys(stateDirectory);
 }

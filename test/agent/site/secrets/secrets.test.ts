@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openAtRestKey } from '#agent/site/secrets/atRestKey.ts';
+import { openAtRestKeys } from '#agent/site/secrets/atRestKey.ts';
 import { bmcCredentials } from '#agent/site/secrets/bmcCredentials.ts';
 import { createSecrets } from '#agent/site/secrets/secrets.ts';
 import { openSecretStore } from '#agent/site/secrets/store.ts';
@@ -150,17 +150,20 @@ test('a secret that is no user name and password is refused, and not told', asyn
 test("the key at rest is systemd's, else the configured file's, else one of the state directory", async () => {
   const [stateDirectory, credentialsDirectory] = [await temporaryDirectory(), await temporaryDirectory()];
   const keyFile = path.join(stateDirectory, 'elsewhere.key');
-  await writeFile(keyFile, `${Buffer.alloc(32, 7).toString('base64')}\n`);
-  await writeFile(path.join(credentialsDirectory, 'bcd.at-rest-key'), Buffer.alloc(32, 8).toString('base64'));
-  expect(await openAtRestKey({ stateDirectory, keyFile, credentialsDirectory })).toEqual({
-    key: Buffer.alloc(32, 8),
+  const [six, seven, eight] = [6, 7, 8].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
+  await writeFile(keyFile, `${seven.toString('base64')}\n`);
+  await writeFile(`${keyFile}.old`, six.toString('base64'));
+  await writeFile(path.join(credentialsDirectory, 'bcd.at-rest-key'), eight.toString('base64'));
+  expect(await openAtRestKeys({ stateDirectory, keyFile, credentialsDirectory })).toEqual({
+    keys: [eight],
     besideData: false,
   });
   const empty = await temporaryDirectory();
-  expect((await openAtRestKey({ stateDirectory, keyFile, credentialsDirectory: empty })).key[0]).toBe(7);
-  const own = await openAtRestKey({ stateDirectory });
+  const configured = await openAtRestKeys({ stateDirectory, keyFile, credentialsDirectory: empty });
+  expect(configured).toEqual({ keys: [seven, six], besideData: false });
+  const own = await openAtRestKeys({ stateDirectory });
   expect(own.besideData).toBe(true);
-  expect(await openAtRestKey({ stateDirectory })).toEqual(own);
+  expect(await openAtRestKeys({ stateDirectory })).toEqual(own);
   expect((await stat(path.join(stateDirectory, 'at-rest.key'))).mode & 0o777).toBe(0o600);
 });
 
@@ -172,7 +175,7 @@ test.each([
   const stateDirectory = await temporaryDirectory();
   const keyFile = path.join(stateDirectory, 'key');
   if (content !== undefined) await writeFile(keyFile, content);
-  await expect(openAtRestKey({ stateDirectory, keyFile })).rejects.toMatchObject({
+  await expect(openAtRestKeys({ stateDirectory, keyFile })).rejects.toMatchObject({
     code: 'INVALID_CONFIG',
     details: { path: keyFile, reason },
   });
