@@ -1,13 +1,10 @@
 import { Command, Option } from 'commander';
 import { RailheadError } from '#contract/errors.ts';
-import type { Image } from '#contract/images.ts';
+import { callAndPrint, given, listAndPrint, type TenantFlags } from './call.ts';
 import { integer } from './central/options.ts';
-import { type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
-import { allPages } from './pages.ts';
-import { printList, printRecord } from './print.ts';
+import { type CliEnvironment, tenantCommand } from './client.ts';
 
-interface RegisterFlags extends ClientFlags {
-  tenant: string;
+interface RegisterFlags extends TenantFlags {
   ref: string;
   kind?: string;
   diskFormat: string;
@@ -24,9 +21,9 @@ export function imagesCommand(environment: CliEnvironment): Command {
   return new Command('images')
     .description('the catalog of OS images and ramdisks')
     .addCommand(registerCommand(environment))
-    .addCommand(getCommand(environment))
+    .addCommand(imageCommand(environment, 'get', 'one image'))
     .addCommand(listCommand(environment))
-    .addCommand(promoteCommand(environment));
+    .addCommand(imageCommand(environment, 'promote', 'make a verified image public to every tenant'));
 }
 
 function registerCommand(environment: CliEnvironment): Command {
@@ -42,10 +39,7 @@ function registerCommand(environment: CliEnvironment): Command {
     .option('--signer <id>', 'who signed; goes with --signature')
     .action(async (flags: RegisterFlags) => {
       requireBoth(flags);
-      const image = await withApi(environment, flags, (call) =>
-        call<Image>('images.register', registerInput(flags)),
-      );
-      printRecord(image, flags.format);
+      await callAndPrint(environment, flags, 'images.register', registerInput(flags));
     });
 }
 
@@ -62,67 +56,28 @@ function requireBoth({ signature, signer }: RegisterFlags): void {
   });
 }
 
-function registerInput({
-  tenant,
-  ref,
-  kind,
-  diskFormat,
-  compression,
-  sha256,
-  size,
-  source,
-  signature,
-  signer,
-}: RegisterFlags) {
-  return {
-    tenantId: tenant,
-    ref,
-    format: diskFormat,
-    sha256,
-    source,
-    ...(kind !== undefined && { kind }),
-    ...(compression !== undefined && { compression }),
-    ...(size !== undefined && { sizeBytes: size }),
-    ...(signature !== undefined && { signature, signerId: signer }),
-  };
-}
-
-type TenantFlags = ClientFlags & { tenant: string };
-
-function getCommand(environment: CliEnvironment): Command {
-  return tenantCommand('get', 'one image')
-    .argument('<image-id>')
-    .action(async (imageId: string, flags: TenantFlags) => {
-      const input = { tenantId: flags.tenant, imageId };
-      printRecord(
-        await withApi(environment, flags, (call) => call<Image>('images.get', input)),
-        flags.format,
-      );
-    });
+function registerInput(flags: RegisterFlags): object {
+  const { tenant: tenantId, diskFormat: format, size: sizeBytes, signer: signerId } = flags;
+  const { ref, kind, compression, sha256, source, signature } = flags;
+  return given({ tenantId, ref, kind, format, compression, sha256, sizeBytes, source, signature, signerId });
 }
 
 function listCommand(environment: CliEnvironment): Command {
   return tenantCommand('list', "the tenant's images and public ones")
     .addOption(new Option('--kind <kind>', 'only these').choices(['os', 'ramdisk']))
-    .action(async (flags: TenantFlags & { kind?: string }) => {
-      const input = { tenantId: flags.tenant, ...(flags.kind !== undefined && { kind: flags.kind }) };
-      const images = await withApi(environment, flags, (call) => allPages<Image>(call, 'images.list', input));
-      printList(
-        images,
-        ['imageId', 'ref', 'kind', 'format', 'compression', 'verified', 'visibility'],
-        flags.format,
-      );
-    });
+    .action((flags: TenantFlags & { kind?: string }) =>
+      listAndPrint(environment, flags, 'images.list', {
+        input: given({ tenantId: flags.tenant, kind: flags.kind }),
+        columns: ['imageId', 'ref', 'kind', 'format', 'compression', 'verified', 'visibility'],
+      }),
+    );
 }
 
-function promoteCommand(environment: CliEnvironment): Command {
-  return tenantCommand('promote', 'make a verified image public to every tenant')
+/** A command for one image; its method has the same name. */
+function imageCommand(environment: CliEnvironment, name: string, description: string): Command {
+  return tenantCommand(name, description)
     .argument('<image-id>')
-    .action(async (imageId: string, flags: TenantFlags) => {
-      const input = { tenantId: flags.tenant, imageId };
-      printRecord(
-        await withApi(environment, flags, (call) => call<Image>('images.promote', input)),
-        flags.format,
-      );
-    });
+    .action((imageId: string, flags: TenantFlags) =>
+      callAndPrint(environment, flags, `images.${name}`, { tenantId: flags.tenant, imageId }),
+    );
 }

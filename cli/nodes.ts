@@ -1,41 +1,33 @@
 import { Command } from 'commander';
-import { type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
-import { allPages } from './pages.ts';
-import { printList, printRecord } from './print.ts';
-
-type TenantFlags = ClientFlags & { tenant: string };
+import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
+import { type CliEnvironment, tenantCommand } from './client.ts';
 
 /** `railhead nodes …`: the records of the machines. */
 export function nodesCommand(environment: CliEnvironment): Command {
-  const get = tenantCommand('get', 'one node')
-    .argument('<node-id>')
-    .action(async (nodeId: string, flags: TenantFlags) => {
-      const input = { tenantId: flags.tenant, nodeId };
-      printRecord(
-        await withApi(environment, flags, (call) => call<object>('nodes.get', input)),
-        flags.format,
-      );
-    });
-  const list = tenantCommand('list', "the tenant's nodes").action(async (flags: TenantFlags) => {
-    const input = { tenantId: flags.tenant };
-    const nodes = await withApi(environment, flags, (call) => allPages<object>(call, 'nodes.list', input));
-    printList(nodes, ['nodeId', 'siteId', 'state', 'role', 'macs', 'workflowId'], flags.format);
-  });
-  const acknowledge = tenantCommand(
-    'acknowledge',
-    'take the open alarms off the record: an operator has seen them',
-  )
-    .argument('<node-id>')
-    .action(async (nodeId: string, flags: TenantFlags) => {
-      const input = { tenantId: flags.tenant, nodeId };
-      printRecord(
-        await withApi(environment, flags, (call) => call<object>('nodes.acknowledge', input)),
-        flags.format,
-      );
-    });
+  const list = tenantCommand('list', "the tenant's nodes").action((flags: TenantFlags) =>
+    listAndPrint(environment, flags, 'nodes.list', {
+      input: { tenantId: flags.tenant },
+      columns: ['nodeId', 'siteId', 'state', 'role', 'macs', 'workflowId', 'alarms'],
+    }),
+  );
   return new Command('nodes')
     .description('the records of the machines')
-    .addCommand(get)
+    .addCommand(nodeCommand(environment, 'get', 'one node'))
     .addCommand(list)
-    .addCommand(acknowledge);
+    .addCommand(
+      nodeCommand(
+        environment,
+        'acknowledge',
+        'take the open alarms off the record: an operator has seen them',
+      ),
+    );
+}
+
+/** A command for one node; its method has the same name. */
+function nodeCommand(environment: CliEnvironment, name: string, description: string): Command {
+  return tenantCommand(name, description)
+    .argument('<node-id>')
+    .action((nodeId: string, flags: TenantFlags) =>
+      callAndPrint(environment, flags, `nodes.${name}`, { tenantId: flags.tenant, nodeId }),
+    );
 }

@@ -1,10 +1,8 @@
 import { Command } from 'commander';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
+import { given, listAndPrint, type TenantFlags } from './call.ts';
 import { type CallApi, type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
-import { allPages } from './pages.ts';
 import { printLine, printList, printRecord } from './print.ts';
-
-type TenantFlags = ClientFlags & { tenant: string };
 
 interface WorkflowAnswer {
   workflowId: string;
@@ -45,17 +43,12 @@ function getCommand(environment: CliEnvironment): Command {
 function listCommand(environment: CliEnvironment): Command {
   return tenantCommand('list', "the tenant's workflows, newest first")
     .option('--node <node-id>', 'only those of this node')
-    .action(async (flags: TenantFlags & { node?: string }) => {
-      const input = { tenantId: flags.tenant, ...(flags.node !== undefined && { nodeId: flags.node }) };
-      const rows = await withApi(environment, flags, (call) =>
-        allPages<object>(call, 'workflows.list', input),
-      );
-      printList(
-        rows,
-        ['workflowId', 'nodeId', 'profileId', 'profileVersion', 'state', 'createdAt'],
-        flags.format,
-      );
-    });
+    .action((flags: TenantFlags & { node?: string }) =>
+      listAndPrint(environment, flags, 'workflows.list', {
+        input: given({ tenantId: flags.tenant, nodeId: flags.node }),
+        columns: ['workflowId', 'nodeId', 'profileId', 'profileVersion', 'state', 'createdAt'],
+      }),
+    );
 }
 
 function eventsCommand(environment: CliEnvironment): Command {
