@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
+import { collect } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
+import { labelsIn } from './labels.ts';
 
 /** `railhead nodes …`: the records of the machines. */
 export function nodesCommand(environment: CliEnvironment): Command {
@@ -10,10 +12,20 @@ export function nodesCommand(environment: CliEnvironment): Command {
       columns: ['nodeId', 'siteId', 'state', 'role', 'macs', 'workflowId', 'alarms'],
     }),
   );
+  const label = nodeCommandOf('label', "set a machine's labels; those that are not given are taken away")
+    .option('--label <name=value>', 'may be repeated', collect)
+    .action((nodeId: string, { tenant: tenantId, label, ...flags }: TenantFlags & { label?: string[] }) =>
+      callAndPrint(environment, flags, 'nodes.update', {
+        tenantId,
+        nodeId,
+        labels: labelsIn('--label', label) ?? {},
+      }),
+    );
   return new Command('nodes')
     .description('the records of the machines')
     .addCommand(nodeCommand(environment, 'get', 'one node'))
     .addCommand(list)
+    .addCommand(label)
     .addCommand(
       nodeCommand(
         environment,
@@ -25,9 +37,11 @@ export function nodesCommand(environment: CliEnvironment): Command {
 
 /** A command for one node; its method has the same name. */
 function nodeCommand(environment: CliEnvironment, name: string, description: string): Command {
-  return tenantCommand(name, description)
-    .argument('<node-id>')
-    .action((nodeId: string, flags: TenantFlags) =>
-      callAndPrint(environment, flags, `nodes.${name}`, { tenantId: flags.tenant, nodeId }),
-    );
+  return nodeCommandOf(name, description).action((nodeId: string, flags: TenantFlags) =>
+    callAndPrint(environment, flags, `nodes.${name}`, { tenantId: flags.tenant, nodeId }),
+  );
+}
+
+function nodeCommandOf(name: string, description: string): Command {
+  return tenantCommand(name, description).argument('<node-id>');
 }

@@ -1,7 +1,7 @@
 import { repeatable, type SiteAction } from './action.ts';
 
-/** Which machine the BMC says this is, without starting it. */
+/** What the BMC knows of its machine, without starting it: `contract/oobInventory.ts`. */
 export const inspectOob: SiteAction<'inspect.oob'> = {
-  run: async (_input, { withBmc }) => ({ ...(await withBmc((bmc) => bmc.identity())) }),
+  run: async (_input, { withBmc }) => ({ ...(await withBmc((bmc) => bmc.inspect())) }),
   settle: repeatable,
 };

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { RailheadError } from '#contract/errors.ts';
+import { type Credentials, parseCredentials } from '#contract/secrets.ts';
+import { callAndPrint, given, type TenantFlags } from '../call.ts';
+import { collect } from '../central/options.ts';
+import { type CliEnvironment, tenantCommand } from '../client.ts';
+import { labelsIn } from '../labels.ts';
+import { readSecret } from '../secretFile.ts';
+
+interface EnrollFlags extends TenantFlags {
+  site: string;
+  pool?: string;
+  nodeId?: string;
+  mac?: string[];
+  uuid?: string;
+  hostname?: string;
+  address?: string;
+  bmcAddress?: string;
+  bmcCredential?: string;
+  bmcCredentialsFile?: string;
+  bmcCertificateSha256?: string;
+  hardwareProfile?: string;
+  driver?: string[];
+  label?: string[];
+}
+
+/** `railhead metal enroll`: puts a machine into the books. */
+export function enrollCommand(environment: CliEnvironment): Command {
+  return tenantCommand('enroll', 'put a machine into the books')
+    .requiredOption('--site <site-id>', 'where it stands')
+    .option(
+      '--mac <address>',
+      'a hardware address that it boots by; may be repeated. Without one, --uuid is needed',
+      collect,
+    )
+    .option('--pool <pool-id>', 'the pool that it belongs to')
+    .option('--node-id <id>', 'default: a new one')
+    .option('--uuid <uuid>', 'its product UUID')
+    .option('--hostname <name>', 'its name by DHCP')
+    .option('--address <address>', 'its reserved address on the provisioning network')
+    .option('--bmc-address <url>', 'its BMC, https://host[:port]')
+    .option('--bmc-credential <ref>', 'secret://…: set at the centre, or a file at the site')
+    .option(
+      '--bmc-credentials-file <file>',
+      "keep this at the centre as that: one line 'username:password'; - reads it from standard input",
+    )
+    .option('--bmc-certificate-sha256 <digest>', 'pin of the BMC certificate (DER)')
+    .option('--hardware-profile <name>', "whose drivers it has; default: its pool's")
+    .option('--driver <concern=driver>', 'a driver of this machine alone; may be repeated', collect)
+    .option('--label <name=value>', 'for the `when` of steps; may be repeated', collect)
+    .action(async (flags: EnrollFlags) => {
+      const input = enrollInput(flags, await credentialsIn(flags.bmcCredentialsFile));
+      await callAndPrint(environment, flags, 'metal.enroll', input);
+    });
+}
+
+async function credentialsIn(file: string | undefined): Promise<Credentials | undefined> {
+  if (file === undefined) return undefined;
+  const credentials = parseCredentials(await readSecret(file));
+  if (credentials !== undefined) return credentials;
+  const path = '--bmc-credentials-file';
+  throw new RailheadError('INVALID_INPUT', `${path}: it must be one line 'username:password'`, { path });
+}
+
+function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined): object {
+  const { tenant: tenantId, site: siteId, pool: poolId, mac: macs } = flags;
+  const { nodeId, uuid, hostname, address, hardwareProfile } = flags;
+  const drivers = labelsIn('--driver', flags.driver);
+  const labels = labelsIn('--label', flags.label);
+  const more = { hardwareProfile, drivers, labels, bmc: bmcBinding(flags), bmcCredentials };
+  return given({ tenantId, siteId, poolId, nodeId, macs, uuid, hostname, address, ...more });
+}
+
+function bmcBinding({ bmcAddress, bmcCredential, bmcCertificateSha256 }: EnrollFlags): object | undefined {
+  const binding = given({
+    address: bmcAddress,
+    credentialRef: bmcCredential,
+    certificateSha256: bmcCertificateSha256,
+  });
+  return Object.keys(binding).length === 0 ? undefined : binding;
+}
