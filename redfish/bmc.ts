@@ -8,7 +8,6 @@ import { inspect } from './inspect/inspect.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
 import type { BootOverride } from './operations/bootFields.ts';
-import { type BmcIdentity, readIdentity } from './operations/identity.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
 import { type BootMemory, setBootDevice } from './operations/setBootDevice.ts';
 import { setPower } from './operations/setPower.ts';
@@ -18,7 +17,6 @@ import { vendorOf } from './vendors/index.ts';
 import { factsOf, type Vendor } from './vendors/vendor.ts';
 
 export type { BootOverride } from './operations/bootFields.ts';
-export type { BmcIdentity } from './operations/identity.ts';
 export type { Power } from './operations/powerState.ts';
 
 export interface BmcOptions extends PinOptions {
@@ -46,7 +44,6 @@ export interface Bmc {
    *   UNSUPPORTED
    */
   setBootDevice(override: BootOverride): Promise<BootOverride>;
-  identity(): Promise<BmcIdentity>;
   /** What the BMC knows of its machine, on or off. What it refuses to tell is named in `notes`. */
   inspect(): Promise<OobInventory>;
   /**
@@ -113,10 +110,6 @@ class RedfishBmc implements Bmc {
     return this.#changes.run(async () =>
       setBootDevice(await this.#machine(), override, this.#clock.now() + writeLimitMs),
     );
-  }
-
-  async identity(): Promise<BmcIdentity> {
-    return readIdentity(await this.#machine(), this.#clock.now() + readLimitMs);
   }
 
   async inspect(): Promise<OobInventory> {

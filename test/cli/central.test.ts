@@ -80,6 +80,7 @@ test('trust.json holds the CA and the signing key, and no private key', async ()
     ca: expect.stringContaining('BEGIN CERTIFICATE'),
     signingKeys: [{ kty: 'OKP', crv: 'Ed25519', x: expect.any(String) }],
     trustNumber: 1,
+    joinEncryptionKey: { kty: 'OKP', crv: 'X25519', x: expect.any(String) },
     centralUrl: 'https://10.79.0.2:8443',
   });
   expect(printed).not.toContain('PRIVATE');

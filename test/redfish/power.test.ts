@@ -329,16 +329,6 @@ test('R16: firmware in POST is waited for', async () => {
   expect(fake.resets()).toEqual(['On', 'On']);
 });
 
-test('identity tells what the BMC knows and leaves out what it leaves empty', async () => {
-  const { bmc } = await startBench({ system: { ...recorded('hpe/system'), Model: ' ' } });
-  expect(await bmc.identity()).toEqual({
-    uuid: '30373237-3132-4d32-3200-000000000001',
-    serial: 'CZ00000001',
-    manufacturer: 'HPE',
-    powerState: 'off',
-  });
-});
-
 test('of several systems the one physical is taken; two physical ones are an error', async () => {
   const { fake, bmc } = await startBench();
   fake.tree['/redfish/v1/Systems'] = {

@@ -34,8 +34,7 @@ async function startRackBmc(...names: FaultName[]) {
 }
 
 test('what a deploy asks of a BMC works with the rack', async () => {
-  const { bmc, machine, record } = await startRackBmc();
-  expect(await bmc.identity()).toMatchObject({ uuid: record.uuid, serial: record.serial, powerState: 'off' });
+  const { bmc, machine } = await startRackBmc();
   expect(await bmc.setBootDevice({ device: 'pxe', persistent: false })).toEqual({
     device: 'pxe',
     persistent: false,
