@@ -59,10 +59,10 @@ export async function openUserData(
   { kind, ref, sha256 }: UserData,
   { sealing, secret }: UserDataParts,
 ): Promise<string> {
-  if (kind !== 'cloud-init')
+  if (kind === 'talos')
     throw new RailheadError(
       'UNSUPPORTED',
-      `user data of kind ${kind} cannot be installed yet: use cloud-init`,
+      `user data of kind ${kind} cannot be installed yet: use cloud-init or ignition`,
       { path: 'userData.kind' },
     );
   const sealed = await secret(ref);
@@ -86,17 +86,33 @@ export interface SeedFiles {
 
 /** A seed of the files `user-data`, `vendor-data` and `meta-data`. */
 export function seedOf(files: SeedFiles): Seed {
+  return seedAt(seedPlace, noCloudFiles(files), noPlace);
+}
+
+export function noCloudFiles({ userData, vendorData, instanceId }: SeedFiles): Record<string, string> {
+  return {
+    'user-data': userData,
+    'vendor-data': vendorData,
+    'meta-data': `instance-id: ${instanceId}\n`,
+  };
+}
+
+/** A seed of `files`, where `findPlace` says. */
+export function seedAt(
+  findPlace: (partitions: readonly ProbedVolume[]) => SeedPlace<ProbedVolume> | undefined,
+  files: Readonly<Record<string, string>>,
+  refusal: () => RailheadError,
+): Seed {
   return {
     check: (volumes) => {
-      if (volumes.length === 0) throw noPlace();
+      if (volumes.length === 0) throw refusal();
     },
     install: async (disk, volumes) => {
-      const probed = await Promise.all(volumes.map((volume) => probeVolume(disk, volume)));
-      const place = seedPlace(probed);
-      if (place === undefined) throw noPlace();
-      const { offset, sizeBytes } = place.partition;
+      const place = findPlace(await Promise.all(volumes.map((volume) => probeVolume(disk, volume))));
+      if (place === undefined) throw refusal();
+      const { offset, sizeBytes, fileSystem = 'vfat' } = place.partition;
       const write = (root: string) => writeSeed(path.join(root, place.folder), files);
-      await withMounted(disk, 'vfat', write, ['-o', `loop,offset=${offset},sizelimit=${sizeBytes}`]);
+      await withMounted(disk, fileSystem, write, ['-o', `loop,offset=${offset},sizelimit=${sizeBytes}`]);
     },
   };
 }
@@ -110,14 +126,9 @@ function noPlace(): RailheadError {
 }
 
 /** What is there already is replaced. */
-export async function writeSeed(
-  directory: string,
-  { userData, vendorData, instanceId }: SeedFiles,
-): Promise<void> {
+export async function writeSeed(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(directory, { recursive: true });
-  await writeDurably(path.join(directory, 'user-data'), userData);
-  await writeDurably(path.join(directory, 'vendor-data'), vendorData);
-  await writeDurably(path.join(directory, 'meta-data'), `instance-id: ${instanceId}\n`);
+  for (const [name, text] of Object.entries(files)) await writeDurably(path.join(directory, name), text);
 }
 
 function notSealed(what: string, cause?: unknown): RailheadError {

@@ -5,21 +5,28 @@ import type { PinnedCentre } from '../join/trust.ts';
  * ramdisk has them pinned. cloud-init runs it before the commands of the user data, whatever file system the OS has, which need not be
  * one that the ramdisk can write. What an image brought itself stays.
  */
-export function hostVendorData({ url, joinEncryptionKey }: PinnedCentre): string {
-  const config = url === undefined ? undefined : `[central]\nurl = ${JSON.stringify(url)}`;
-  const key = joinEncryptionKey === undefined ? undefined : JSON.stringify(joinEncryptionKey);
+export function hostVendorData(centre: PinnedCentre): string {
   return [
     '#!/bin/sh',
     '# What the ramdisk that installed this OS knew of its centre.',
     'umask 022',
     'mkdir -p /etc/bcd',
-    ...place('/etc/bcd/config.toml', config),
-    ...place('/etc/bcd/join-encryption.jwk', key),
+    ...Object.entries(centreFiles(centre)).flatMap(([file, text]) => place(file, text)),
     '',
   ].join('\n');
 }
 
+/** What an installed OS is to know of its centre, by path. */
+export function centreFiles({ url, joinEncryptionKey }: PinnedCentre): Record<string, string> {
+  return {
+    ...(url !== undefined && { '/etc/bcd/config.toml': `[central]\nurl = ${JSON.stringify(url)}` }),
+    ...(joinEncryptionKey !== undefined && {
+      '/etc/bcd/join-encryption.jwk': JSON.stringify(joinEncryptionKey),
+    }),
+  };
+}
+
 /** No text here has a line that ends the here-document: they are JSON and one TOML table. */
-function place(file: string, text: string | undefined): string[] {
-  return text === undefined ? [] : [`[ -e ${file} ] || cat >${file} <<'RAILHEAD'`, text, 'RAILHEAD'];
+function place(file: string, text: string): string[] {
+  return [`[ -e ${file} ] || cat >${file} <<'RAILHEAD'`, text, 'RAILHEAD'];
 }

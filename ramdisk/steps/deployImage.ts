@@ -7,6 +7,7 @@ import type { Disk } from '../disks/disk.ts';
 import { settledDisks } from '../disks/settled.ts';
 import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
+import { ignitionSeed } from '../seed/ignition.ts';
 import { listPartitions } from '../seed/partitions.ts';
 import { openUserData, type Seed, seedOf } from '../seed/userData.ts';
 import { hostVendorData } from '../seed/vendorData.ts';
@@ -148,6 +149,7 @@ async function seedFor(
 ): Promise<Seed | undefined> {
   if (userData === undefined) return undefined;
   const document = await openUserData(userData, { sealing, secret });
+  if (userData.kind === 'ignition') return ignitionSeed(document, centre);
   const instanceId = `${nodeId}-${operationId}`;
   return seedOf({ userData: document, vendorData: hostVendorData(centre), instanceId });
 }

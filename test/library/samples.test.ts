@@ -57,7 +57,7 @@ test('the sample of a GPU host profile defines a profile, deeply frozen, that a 
   expect(found).toMatchObject({ tenantId: 'builtin', profileId: profile.id, profileVersion: 1 });
 });
 
-test.skip('the sample of a hardware profile configures metal and makes a pool that names it', async () => {
+test('the sample of a hardware profile configures metal and makes a pool that names it', async () => {
   const sample = await readSample('hardware-profile');
   const [configuration = ''] = sample.split('\nawait ');
   const first = await load(

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { sealText } from '#base/jwe.ts';
 import { withMounted } from '#ramdisk/seed/mounted.ts';
 import { type Partition, readProbe } from '#ramdisk/seed/partitions.ts';
-import { openUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
+import { noCloudFiles, openUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
 import { hostVendorData } from '#ramdisk/seed/vendorData.ts';
 import { fileDisk, loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
 
@@ -83,9 +83,11 @@ test('user data that the site put in the place of what the centre sealed is refu
   });
 });
 
-test('only cloud-init documents are installed', async () => {
+test('talos documents are not installed yet', async () => {
   const { userData, parts } = offered(await sealTo());
-  await expect(openUserData({ ...userData, kind: 'talos' }, parts)).rejects.toThrow('use cloud-init');
+  await expect(openUserData({ ...userData, kind: 'talos' }, parts)).rejects.toThrow(
+    'use cloud-init or ignition',
+  );
 });
 
 test('what blkid prints is read', () => {
@@ -129,8 +131,8 @@ test('the vendor data keeps what the image brought itself', async () => {
 
 test('a seed is three files, and a new one replaces an old one', async () => {
   const directory = path.join(root, 'railhead');
-  await writeSeed(directory, files('#cloud-config\nhostname: first\n', 'node_a-op_a'));
-  await writeSeed(directory, files('#cloud-config\nhostname: second\n', 'node_a-op_b'));
+  await writeSeed(directory, noCloudFiles(files('#cloud-config\nhostname: first\n', 'node_a-op_a')));
+  await writeSeed(directory, noCloudFiles(files('#cloud-config\nhostname: second\n', 'node_a-op_b')));
   expect(await readFile(path.join(directory, 'user-data'), 'utf8')).toBe('#cloud-config\nhostname: second\n');
   expect(await readFile(path.join(directory, 'meta-data'), 'utf8')).toBe('instance-id: node_a-op_b\n');
   expect(await readdir(directory)).toHaveLength(3);
@@ -143,7 +145,9 @@ test.runIf(mayUseLoopDevices && knows('ext4'))('a mount is gone after its use, f
   const disk = await loopDisk({ sizeBytes: 8 * 1024 * 1024 });
   try {
     execFileSync('mkfs.ext4', ['-q', disk.path]);
-    await withMounted(disk.path, 'ext4', (directory) => writeSeed(directory, files('document')));
+    await withMounted(disk.path, 'ext4', (directory) =>
+      writeSeed(directory, noCloudFiles(files('document'))),
+    );
     const failing = withMounted(disk.path, 'ext4', async (directory) => {
       expect(await readFile(path.join(directory, 'user-data'), 'utf8')).toBe('document');
       throw new Error('the use failed');
