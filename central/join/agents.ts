@@ -11,6 +11,8 @@ export interface JoinedAgent {
   /** SPKI, PEM. */
   publicKey: string;
   sealingKey?: SealingJwk | undefined;
+  /** The list of the centre's keys that the join gives it. */
+  trustNumber: number;
 }
 
 /** Notes an agent's join. What an earlier join of the same identity left, its counter and its revocation, ends with it. */
@@ -23,7 +25,7 @@ export async function bookAgent(queries: Queries, agent: JoinedAgent): Promise<v
     renewal: null,
     joined_at: now(),
     renewed_at: null,
-    trust_number: 0,
+    trust_number: agent.trustNumber,
     revoked_at: null,
     revoked_why: null,
   };

@@ -1,5 +1,6 @@
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { certificateAlgorithm, x509 } from '#base/x509.ts';
+import { RailheadError } from '#contract/errors.ts';
 
 /** The CA for the gateway and the agents: its certificate and its private key (PKCS#8), all PEM. */
 export interface Authority {
@@ -38,8 +39,12 @@ export async function newAuthority(): Promise<string> {
   return `${certificate.toString('pem')}\n${await privateKeyPem(keys.privateKey)}`;
 }
 
-/** A new CA in the place of `former`: its certificate, the one that `former` gives it, and its private key. */
+/**
+ * A new CA in the place of `former`: its certificate, the one that `former` gives it, and its private key.
+ * @throws RailheadError UNSUPPORTED (`path-length`) when `former` may not issue that
+ */
 export async function succeedingAuthority(former: Authority): Promise<string> {
+  if (!mayVouch(former)) throw cannotVouch();
   const { certificate, keys } = await selfSigned();
   const cross = await x509.X509CertificateGenerator.create({
     subject: certificate.subject,
@@ -53,6 +58,17 @@ export async function succeedingAuthority(former: Authority): Promise<string> {
   });
   const certificates = `${certificate.toString('pem')}\n${cross.toString('pem')}`;
   return `${certificates}\n${await privateKeyPem(keys.privateKey)}`;
+}
+
+/** Whether its own certificate lets it issue that of another CA (`pathLenConstraint`, RFC 5280 section 4.2.1.9). */
+function mayVouch({ certificate }: Authority): boolean {
+  const constraints = new x509.X509Certificate(certificate).getExtension(x509.BasicConstraintsExtension);
+  return constraints?.pathLength === undefined || constraints.pathLength > 0;
+}
+
+function cannotVouch(): RailheadError {
+  const message = 'this CA was made by an early build and may not vouch for another: set the centre up anew';
+  return new RailheadError('UNSUPPORTED', message, { path: 'authority', reason: 'path-length' });
 }
 
 export function openAuthority(pem: string): Authority {

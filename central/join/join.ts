@@ -30,7 +30,8 @@ export async function answerJoin(context: CentralContext, request: JoinRequest):
     const usedBy = keyThumbprint(publicKey);
     const used = await useJoinToken(queries, token, { role: request.role, nodeId: request.nodeId, usedBy });
     await replaceCertificates(queries, identity, publicKey);
-    await bookAgent(queries, { identity, publicKey, sealingKey: request.sealingKey });
+    const { sealingKey } = request;
+    await bookAgent(queries, { identity, publicKey, sealingKey, trustNumber: context.keys.number });
     await bookCertificate(queries, identity, issued);
     if (request.role === 'node') await recordNodeJoin(queries, used);
   });

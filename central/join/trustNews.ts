@@ -24,7 +24,8 @@ export async function noteTrust(
   agent: AgentIdentity,
   trustNumber: number | undefined,
 ): Promise<void> {
-  if (trustNumber === undefined) return;
+  // 0 asks for the list once more; it does not say that the agent knows none.
+  if (trustNumber === undefined || trustNumber === 0) return;
   await store
     .updateTable('agents')
     .set({ trust_number: trustNumber })

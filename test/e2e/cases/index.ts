@@ -9,6 +9,7 @@ import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
+import { rotateKeys } from './rotations.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
@@ -35,4 +36,5 @@ export const cases: readonly EndToEndCase[] = [
   renewLate,
   clonedSite,
   revokedSite,
+  rotateKeys,
 ];
