@@ -13,6 +13,7 @@ const libc = lazily(() => {
     ),
     reboot: library.func('int reboot(int command)'),
     sync: library.func('void sync()'),
+    getsockopt: library.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
     settimeofday: library.func('int settimeofday(void *time, void *zone)'),
   };
 });
@@ -22,6 +23,10 @@ const BLKSSZGET = 0x1268;
 const BLKGETSIZE64 = 0x80081272;
 const BLKZEROOUT = 0x127f;
 const BLKRRPART = 0x125f;
+
+/** `asm-generic/socket.h` */
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
 
 /** `linux/reboot.h` */
 const RB_AUTOBOOT = 0x01234567;
@@ -104,6 +109,16 @@ export function setSystemTime(millisecondsSinceEpoch: number): void {
   timeval.writeBigInt64LE(BigInt(Math.floor(millisecondsSinceEpoch / 1000)), 0);
   timeval.writeBigInt64LE(BigInt(Math.floor(millisecondsSinceEpoch % 1000) * 1000), 8);
   if (libc().settimeofday(timeval, null) !== 0) throw new SystemCallFailed('settimeofday', koffi.errno());
+}
+
+/** The user who opened the other end of the Unix socket `fd`, as the kernel says (unix(7)). */
+export function peerUser(fd: number): number {
+  const credentials = Buffer.alloc(12); // struct ucred: pid, uid, gid
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(credentials.length);
+  if (libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, length) !== 0)
+    throw new SystemCallFailed('SO_PEERCRED', koffi.errno());
+  return credentials.readUInt32LE(4);
 }
 
 function answerOf(fd: number, request: number, name: string, bytes: number): Buffer {

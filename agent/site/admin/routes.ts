@@ -3,7 +3,7 @@ import { version } from '#base/version.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { addRoutes, anyone, type Route, route } from '#doors/routes.ts';
+import { addRoutes, type Route, route } from '#doors/routes.ts';
 import type { Revocations } from '../../join/revocations.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
@@ -20,9 +20,8 @@ export interface AdminParts extends HealthParts {
 const timelineLength = 500;
 
 /** The routes for operators, the same on the admin listener and on the local socket. All of them only read. */
-export function adminRoutes(parts: AdminParts): Route[] {
-  const get = (path: string, answer: Route['answer']) =>
-    route({ method: 'GET', path, admit: anyone, answer });
+export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
+  const get = (path: string, answer: Route['answer']) => route({ method: 'GET', path, admit, answer });
   return [
     get('/healthz', () => health(parts)),
     get('/metrics', (_request, _caller, reply) =>
@@ -40,9 +39,9 @@ export function adminRoutes(parts: AdminParts): Route[] {
   ];
 }
 
-export function createAdminDoor(parts: AdminParts): Door {
+export function createAdminDoor(parts: AdminParts, admit: Route['admit']): Door {
   const door = createSiteDoor({ log: parts.log });
-  addRoutes(door, adminRoutes(parts));
+  addRoutes(door, adminRoutes(parts, admit));
   return door;
 }
 
