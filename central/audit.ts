@@ -58,7 +58,7 @@ export function namesIn(document: unknown): Record<string, string> {
   if (typeof document !== 'object' || document === null) return {};
   const named = Object.entries(document).filter(
     ([field, value]) =>
-      typeof value === 'string' && value.length <= 256 && /^(ref|name|digest|\w+Id)$/.test(field),
+      typeof value === 'string' && value.length <= 256 && /^(ref|name|digest|use|\w+Id)$/.test(field),
   );
   return Object.fromEntries(named);
 }

@@ -46,6 +46,8 @@ const changes: Record<string, () => Promise<string[]>> = {
   'signers revoke': async () => ['--signer', 'one'],
   'withdraw digest': async () => [digest, '--why', 'broken'],
   'withdraw undo': async () => [digest],
+  'keys rotate': async () => ['signing'],
+  'keys retire': async () => ['signing', '--force'],
   revoke: async () => [await joinedSite(), '--why', 'stolen'],
 };
 
@@ -86,6 +88,8 @@ const reads = [
   'signers list',
   'withdraw list',
   'agents list',
+  'keys list',
+  'backup',
   'audit export',
 ];
 

@@ -1,4 +1,6 @@
-import { secretRef, type World } from './world.ts';
+import type { World } from './world.ts';
+
+export const secretRef = 'secret://bmc/acme';
 
 /**
  * A well-formed call of every method on something of the tenant `acme`. A method without one here fails its tests: add a row, and
@@ -25,6 +27,14 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   }),
   'metal.deploy': ({ nodeId }) => ({ tenantId: 'acme', nodeId, profileId: 'acme-power' }),
   'metal.power': ({ nodeId }) => ({ tenantId: 'acme', nodeId, action: 'off' }),
+  'metal.confirmMac': ({ nodeId }) => ({ tenantId: 'acme', nodeId, mac: '52:54:00:00:0a:03' }),
+  'metal.inspect': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'metal.commission': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'metal.undeploy': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'metal.rescue': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'metal.unrescue': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'metal.retire': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.update': ({ nodeId }) => ({ tenantId: 'acme', nodeId, labels: {} }),
   'nodes.get': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.acknowledge': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.list': () => ({ tenantId: 'acme' }),

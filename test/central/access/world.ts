@@ -10,6 +10,7 @@ import {
   startTestCentre,
   type TestCentre,
 } from '../centre.ts';
+import { secretRef } from './examples.ts';
 
 /** A centre where the tenant `acme` owns one thing of each kind. */
 export interface World {
@@ -22,8 +23,6 @@ export interface World {
   tokenId: string;
   profile: object;
 }
-
-export const secretRef = 'secret://bmc/acme';
 
 export async function makeWorld(): Promise<World> {
   const centre = await startTestCentre();

@@ -5,6 +5,7 @@ import { secondDisk, twoDisks } from './disks.ts';
 import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
+import { intruder } from './intruder.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { clonedSite, renewLate } from './renewals.ts';
@@ -30,6 +31,7 @@ export const cases: readonly EndToEndCase[] = [
   tamperingSite,
   twoClaimants,
   interrupt,
+  intruder,
   freshDebian,
   joinSite,
   joinRefusals,
