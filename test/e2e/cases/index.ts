@@ -14,6 +14,7 @@ import { rotateKeys } from './rotations.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
+import { withdrawnImage } from './withdrawals.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
 export const cases: readonly EndToEndCase[] = [
@@ -39,4 +40,5 @@ export const cases: readonly EndToEndCase[] = [
   clonedSite,
   revokedSite,
   rotateKeys,
+  withdrawnImage,
 ];
