@@ -1,5 +1,8 @@
 import Type from 'typebox';
+import { sealText } from '#base/jwe.ts';
+import { publicKeyFromJwk } from '#base/jws.ts';
 import { ReportedEvent, ReportedResult } from '#central/agents/reportSchema.ts';
+import { MachineSecretAnswer } from '#contract/agentWire.ts';
 import { BootEntry } from '#contract/bootEntry.ts';
 import { RamdiskJoin, RamdiskJoinAnswer } from '#contract/join.ts';
 import { DeployImage, DeployResult, Operation } from '#contract/operations.ts';
@@ -24,8 +27,8 @@ export interface Attempt {
   caught: Caught;
 }
 
-const { jws: _, ...orderedFields } = Operation.properties;
-/** What the centre signs for a machine. */
+const { jws: _jws, secrets: _secrets, ...orderedFields } = Operation.properties;
+/** What the centre signs for a machine; what its input refers to travels beside it. */
 const Ordered = Type.Object({ ...orderedFields, input: DeployImage });
 /** What a machine signs for the centre, and what the site passes on beside it. */
 const Told = Type.Object({ ...ReportedResult.properties, result: DeployResult });
@@ -50,11 +53,16 @@ const ownWord = {
 
 const isOwnWord = (field: string) => Object.hasOwn(ownWord, field);
 
-/** Every field of every message between a machine and the centre, taken from the contract. */
-export function attempts(otherNode: () => string): Attempt[] {
+/**
+ * Every field of every message between a machine and the centre, taken from the contract. `withSecrets`: the operation refers to user
+ * data.
+ */
+export function attempts(otherNode: () => string, { withSecrets }: { withSecrets: boolean }): Attempt[] {
   return [
     ...fieldsOf(Ordered).map((field) => orderAttempt(field)),
     relayedId,
+    ...(withSecrets ? fieldsOf(MachineSecretAnswer).map((field) => secretAttempt(field)) : []),
+    ...(withSecrets ? [sealedByTheSite] : []),
     ...fieldsOf(BootEntry).map((field) => entryAttempt(field)),
     ...answerAttempts(otherNode),
     ...fieldsOf(RamdiskJoin).map((field) => joinAttempt(field)),
@@ -77,6 +85,25 @@ const relayedId: Attempt = {
   field: 'relayed.operationId',
   tampering: { handed: (handed) => ({ ...handed, operationId: 'op_of_the_site' }) },
   caught: { by: 'machine', says: /^operation op_of_the_site failed: .*another id inside/ },
+};
+
+function secretAttempt(field: string): Attempt {
+  return {
+    field: `secret.${field}`,
+    tampering: { secret: (answer) => changed(answer, field, MachineSecretAnswer) },
+    caught: { by: 'ramdisk', reason: 'sealed' },
+  };
+}
+
+/** The machine's sealing key is public: a site can seal to it as well as the centre can. */
+const sealedByTheSite: Attempt = {
+  field: "secret.sealed, a document of the site's own",
+  tampering: {
+    secret: async (_answer, join) => ({
+      sealed: await sealText('railhead-user-data', '#!/bin/sh', publicKeyFromJwk(join.sealingKey)),
+    }),
+  },
+  caught: { by: 'ramdisk', reason: 'sealed' },
 };
 
 function entryAttempt(field: string): Attempt {

@@ -3,7 +3,13 @@ import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { MachinePoll, MachineReport, SiteEvent } from '#contract/agentWire.ts';
+import type {
+  MachinePoll,
+  MachineReport,
+  MachineSecretAnswer,
+  MachineSecretRequest,
+  SiteEvent,
+} from '#contract/agentWire.ts';
 import {
   machineThumbprint,
   type RamdiskJoin,
@@ -22,6 +28,8 @@ export interface Tampering {
   entry?(jws: string): string;
   answer?(answer: RamdiskJoinAnswer): RamdiskJoinAnswer;
   handed?(operation: Handed): Handed;
+  /** What an operation refers to; `join` is the machine's. */
+  secret?(answer: MachineSecretAnswer, join: RamdiskJoin): MachineSecretAnswer | Promise<MachineSecretAnswer>;
   /** To the centre. */
   event?(event: Joined): Joined;
   result?(result: OperationResult): OperationResult;
@@ -49,7 +57,7 @@ export async function startTamperingSite(
   const news = new EventEmitter().setMaxListeners(0);
   const entries = new Map<string, string>();
   const seats = new Map<string, string>();
-  const sessions = new Map<string, string>();
+  const sessions = new Map<string, RamdiskJoin>();
   const relayed: Operation[] = [];
   const centre = await startFakeSite(agentsUrl, siteId, credentials, async (operation, site) => {
     if (operation.target === 'ramdisk') relayed.push(operation);
@@ -76,13 +84,24 @@ export async function startTamperingSite(
     const event: Joined = { ...place, type: 'agent.joined', role: 'ramdisk', trust, join: message, entry };
     await centre.report({ events: [site.tampering.event?.(event) ?? event] });
     const session = randomUUID();
-    sessions.set(session, nodeId);
+    sessions.set(session, message);
     const shown = site.tampering.entry?.(entry) ?? entry;
     const answer = { protocol: 1, siteId, nodeId, entry: shown, session, imagesUrl: site.url };
     return site.tampering.answer?.(answer) ?? answer;
   }
 
-  async function poll({ taken, waitSeconds }: MachinePoll, nodeId: string) {
+  const nodeOf = (join: RamdiskJoin) => seats.get(machineThumbprint(join));
+
+  async function secret({ ref }: MachineSecretRequest, join: RamdiskJoin): Promise<MachineSecretAnswer> {
+    const secrets = relayed
+      .filter((each) => each.nodeId === nodeOf(join))
+      .flatMap((each) => each.secrets ?? []);
+    const { sealed = '' } = secrets.findLast((each) => each.ref === ref) ?? {};
+    return (await site.tampering.secret?.({ sealed }, join)) ?? { sealed };
+  }
+
+  async function poll({ taken, waitSeconds }: MachinePoll, join: RamdiskJoin) {
+    const nodeId = nodeOf(join);
     const mine = () => {
       const fresh = relayed.filter((each) => each.nodeId === nodeId && !taken.includes(each.operationId));
       return fresh.length === 0 ? undefined : fresh;
@@ -105,10 +124,12 @@ export async function startTamperingSite(
     { key: credentials.key, cert: credentials.certificate },
     async (request, response) => {
       const body = (await json(request)) as never;
-      const session = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      const bearer = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      const joined = sessions.get(bearer) as RamdiskJoin;
       const routes: Record<string, () => Promise<object>> = {
         '/v1/join': () => join(body),
-        '/v1/machine/poll': () => poll(body, sessions.get(session) ?? ''),
+        '/v1/machine/poll': () => poll(body, joined),
+        '/v1/machine/secret': () => secret(body, joined),
         '/v1/machine/report': () => report(body),
       };
       const answered = await routes[request.url ?? '']?.();

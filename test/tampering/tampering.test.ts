@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DeployResult } from '#contract/operations.ts';
+import type { RunnerParts } from '#ramdisk/operations/runner.ts';
+import { openUserData } from '#ramdisk/seed/userData.ts';
 import { follow, osDigest, workflow } from '../central/line.ts';
 import { attempts } from './attempts.ts';
 import { tryAttempt } from './outcome.ts';
@@ -21,7 +23,10 @@ const written: DeployResult = {
 let begun = 0;
 let scene: Scene;
 beforeAll(async () => {
-  const runStep = async () => {
+  const runStep: RunnerParts['runStep'] = async (operation, context) => {
+    if (operation.action !== 'deploy.image' || operation.input.userData === undefined)
+      throw new Error(`not what the profile says: ${operation.action}`);
+    await openUserData(operation.input.userData, context);
     begun += 1;
     return { result: { ...written } };
   };
@@ -38,7 +43,9 @@ test('a site that changes nothing has its machine written, and nobody is alarmed
   await end();
 });
 
-test.each(attempts(() => 'node-1').map((attempt) => [attempt.field, attempt] as const))(
+test.each(
+  attempts(() => 'node-1', { withSecrets: true }).map((attempt) => [attempt.field, attempt] as const),
+)(
   'a site that changes %s is caught',
   async (_, attempt) => {
     const before = begun;

@@ -82,7 +82,7 @@ async function tamper(
   image: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const attempt of attempts(() => 'node-1')) {
+  for (const attempt of attempts(() => 'node-1', { withSecrets: false })) {
     signal.throwIfAborted();
     await disk.clear();
     const { caught, found } = await tryAttempt(scene, attempt);
