@@ -22,6 +22,7 @@ import {
   templatesFolder,
   workflow,
 } from './line.ts';
+import { bmc, inventory } from './metalStage.ts';
 
 interface CentreProcess {
   child: ChildProcess;
@@ -121,4 +122,41 @@ test('a centre that is killed at every operation still brings the machine up', {
     .toMatchObject({ state: 'succeeded' });
   expect(seen.size).toBe(7);
   await Promise.all(crashes);
+});
+
+test('a centre that is killed at every operation of one step hands out none of them twice', {
+  timeout: 60_000,
+}, async () => {
+  const machines = new Map<string, FakeMachine>();
+  const asked: string[] = [];
+  let crashing = false;
+  const act = async (operation: Operation, at: FakeSite) => {
+    if (operation.action !== 'inventory.refresh') return play(operation, at);
+    await at.report({ results: [await signedSuccess(operation, machines.get('node-2') ?? {}, inventory)] });
+  };
+  const started = await startLine(async (operation, at) => {
+    if (!crashing) return false;
+    asked.push(operation.action);
+    await kill();
+    await startProcess(started.templates);
+    await act(operation, at);
+    return true;
+  }, machines);
+  const play = playLine(started.line.agentsUrl, machines);
+  const { line } = started;
+  await enroll(line, 'node-2', '52:54:00:00:00:02', { bmc });
+  const node = { tenantId: 'root', nodeId: 'node-2' };
+  await follow(line.call, (await line.call<{ workflowId: string }>('nodes.get', node)).data.workflowId);
+  crashing = true;
+  const { workflowId } = (await line.call<{ workflowId: string }>('metal.inspect', node)).data;
+  await expect
+    .poll(() => workflow(line.call, workflowId).catch(() => ({ state: 'away' })), { timeout: 50_000 })
+    .toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }, { attempt: 1 }, { attempt: 1 }] });
+  expect(asked).toEqual([
+    'management.setBootDevice',
+    'boot.prepareRamdisk',
+    'power.setPower',
+    'inventory.refresh',
+    'boot.cleanUp',
+  ]);
 });

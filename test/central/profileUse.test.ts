@@ -105,3 +105,28 @@ test('a fallback that fails as well fails the workflow with its own error, and t
   expect(after).toMatchObject({ state: 'failed', error: { details: { reason: 'second' } } });
   expect(after.steps.map(({ state }) => state)).toEqual(['failed', 'failed', 'skipped', 'succeeded']);
 });
+
+test("a profile's image format and compression override the catalog's", async () => {
+  stage = await setStage(undefined, {
+    ...sampleProfile,
+    image: { ref: 'demo-os@1', format: 'qcow2', compression: 'gzip' },
+  });
+  await follow(stage.line.call, await deploy(stage.line, 'node-1'));
+  expect(stage.machines.get('node-1')?.deployed).toMatchObject({ format: 'qcow2', compression: 'gzip' });
+});
+
+test('nothing starts a profile that adopts, one for another target, or one without an image', async () => {
+  stage = await setStage();
+  const { call } = stage.line;
+  for (const [id, more] of Object.entries({
+    adopts: { target: 'metal', entry: 'adopt' },
+    vps: { target: 'vps', image: { ref: 'demo-os@1' } },
+    imageless: { target: 'metal', steps: [{ use: 'power.getPower' }] },
+  })) {
+    await call('profiles.create', { tenantId: 'root', document: { id, version: 1, ...more } });
+    expect(await call('metal.deploy', { tenantId: 'root', nodeId: 'node-1', profileId: id })).toMatchObject({
+      status: 400,
+      error: { code: 'INVALID_INPUT', details: { path: 'profileId' } },
+    });
+  }
+});
