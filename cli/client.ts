@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { Agent, type Dispatcher, request } from 'undici';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
@@ -78,10 +79,19 @@ async function callApi<Data>(
   input: object,
 ): Promise<Data> {
   const url = new URL(`/api/compute/${method.replace('.', '/')}`, server);
-  const answer = await send(url, token, dispatcher, input);
-  if (answer.error !== undefined) throw fromWireError(answer.error);
-  return answer.data as Data;
+  for (let tries = 1; ; tries++) {
+    const { data, error } = await send(url, token, dispatcher, input);
+    if (error === undefined) return data as Data;
+    const seconds = error.details?.retryAfterSeconds;
+    if (error.code !== 'RATE_LIMITED' || typeof seconds !== 'number' || tries > patience)
+      throw fromWireError(error);
+    await delay(Math.min(seconds, longestWaitSeconds) * 1000);
+  }
 }
+
+/** A command that asks too often, e.g. for page after page, waits as it is told to, so many times in a row. */
+const patience = 3;
+const longestWaitSeconds = 30;
 
 async function send(
   url: URL,
