@@ -19,14 +19,14 @@ export const TrustList = Type.Object(
 );
 export type TrustList = Static<typeof TrustList>;
 
-/** One that is no longer to be believed, although what it shows was signed by the centre or a signer once. */
+/** One that is no longer to be believed, although the centre vouched for it once. */
 export const Revoked = Type.Object(
   {
-    /** `certificate`: an agent's; `machine-key`: what a ramdisk signs with; `image-signer`: who vouched for images. */
-    kind: Type.Enum(['certificate', 'machine-key', 'image-signer']),
-    /** The certificate's serial (hex); the `x` of the machine's key; sha256 (hex) of the signer's SPKI. */
+    /** `certificate`: an agent's; `machine-key`: what a ramdisk signs with. */
+    kind: Type.Enum(['certificate', 'machine-key']),
+    /** The certificate's serial (hex); the `x` of the machine's key. */
     subject: Type.String(),
-    /** Whose it was: `urn:railhead:site:…`, `urn:railhead:node:…`, or a signer's name. */
+    /** Whose it was: `urn:railhead:site:…` or `urn:railhead:node:…`. */
     identity: Type.String(),
     at: Type.String(),
   },

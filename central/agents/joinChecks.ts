@@ -1,10 +1,11 @@
-import { createPublicKey } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Value } from 'typebox/value';
 import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
 import { BootEntry } from '#contract/bootEntry.ts';
 import { RamdiskJoin } from '#contract/join.ts';
 import type { CentralContext } from '../context.ts';
+import { isListed } from '../join/revocationList.ts';
+import { acceptedSigningKeys } from '../join/trust.ts';
 import type { Queries } from '../store/store.ts';
 import type { ReportedEvent } from './reportSchema.ts';
 
@@ -22,7 +23,7 @@ export interface JoinExpectation {
 
 /** Why a join is not believed. */
 export interface JoinRefusal {
-  reason: 'proof' | 'no-entry' | 'other-mac' | 'trust-level' | 'contested';
+  reason: 'proof' | 'no-entry' | 'other-mac' | 'trust-level' | 'contested' | 'revoked';
   text: string;
 }
 
@@ -58,6 +59,8 @@ export async function checkJoin(
   const { join } = event;
   if (!Value.Check(RamdiskJoin, join) || !(await proofHolds(join)))
     return { reason: 'proof', text: 'it is not signed, as it stands, by the key that it brings' };
+  if (await isListed(context.store, 'machine-key', join.signingKey.x))
+    return { reason: 'revoked', text: 'its key was revoked' };
   return decideJoin(event, join, {
     siteId,
     nodeId,
@@ -79,7 +82,7 @@ async function proofHolds(join: RamdiskJoin): Promise<boolean> {
 
 async function ownEntry({ keys }: CentralContext, jws = ''): Promise<BootEntry | undefined> {
   try {
-    const entry = await verifyDocument('railhead-boot-entry', jws, createPublicKey(keys.signing));
+    const entry = await verifyDocument('railhead-boot-entry', jws, acceptedSigningKeys(keys));
     return Value.Check(BootEntry, entry) ? entry : undefined;
   } catch {
     return undefined;

@@ -110,7 +110,8 @@ export function noCentre(directory: string, missing: string): RailheadError {
 }
 
 export function publicJwk(key: KeyObject): OkpJwk {
-  const { crv, x } = createPublicKey(key).export({ format: 'jwk' }) as { crv: OkpJwk['crv']; x: string };
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
+  const { crv, x } = publicKey.export({ format: 'jwk' }) as { crv: OkpJwk['crv']; x: string };
   return { kty: 'OKP', crv, x };
 }
 

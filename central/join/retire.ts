@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
+import type { BootEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { resealAll } from '../store/resealing.ts';
 import { now, type Queries, type Store } from '../store/store.ts';
@@ -18,8 +20,9 @@ export interface KeyNeeds {
   agents: string[];
   /** Join tokens, not used yet, that were handed out with the older key's pin. */
   joinTokens: number;
-  /** Operations, not ended yet, that the older key signed. */
+  /** Operations, not ended yet, and boot entries, not ended yet, that the older key signed. */
   operations: number;
+  bootEntries: number;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface KeyNeeds {
 export async function retireKey(store: Store, directory: string, use: KeyUse, force: boolean) {
   const since = await overlapSince(directory, use);
   const needs = await keyNeeds(store, use, since, (await readRing(directory)).number);
-  const isNeeded = needs.agents.length + needs.joinTokens + needs.operations > 0;
+  const isNeeded = needs.agents.length + needs.joinTokens + needs.operations + needs.bootEntries > 0;
   if (isNeeded && !force) throw stillNeeded(use, needs);
   await sleep(Math.max(0, Date.parse(since) + takenUpMs - Date.now()));
   const resealed = use === 'at-rest' ? await resealNow(store, directory) : 0;
@@ -49,12 +52,14 @@ export async function keyNeeds(
   since: string,
   number: number,
 ): Promise<KeyNeeds> {
-  if (use === 'at-rest') return { agents: [], joinTokens: 0, operations: 0 };
+  const none: KeyNeeds = { agents: [], joinTokens: 0, operations: 0, bootEntries: 0 };
+  if (use === 'at-rest') return none;
   const joinTokens = await tokensBefore(store, since);
-  if (use === 'join-encryption') return { agents: [], joinTokens, operations: 0 };
+  if (use === 'join-encryption') return { ...none, joinTokens };
   const agents = await agentsBehind(store, number, use === 'authority' ? since : undefined);
-  const operations = use === 'signing' ? await operationsBefore(store, since) : 0;
-  return { agents, joinTokens, operations };
+  if (use === 'authority') return { ...none, joinTokens, agents };
+  const operations = await operationsBefore(store, since);
+  return { agents, joinTokens, operations, bootEntries: await entriesBefore(store, since) };
 }
 
 /** Those that could still come back: unrevoked, and not past the time in which they may renew. */
@@ -105,14 +110,22 @@ async function operationsBefore(store: Queries, since: string): Promise<number> 
   return Number(count);
 }
 
-function stillNeeded(use: KeyUse, { agents, joinTokens, operations }: KeyNeeds): RailheadError {
+async function entriesBefore(store: Queries, since: string): Promise<number> {
+  const rows = await store
+    .selectFrom('boot_entries')
+    .select('entry')
+    .where('expires_at', '>', now())
+    .execute();
+  return rows.filter(({ entry }) => (decodeJwt<BootEntry>(entry).issuedAt as string) < since).length;
+}
+
+function stillNeeded(use: KeyUse, { agents, ...counts }: KeyNeeds): RailheadError {
   const message = `the older ${use} key is still needed: wait until nobody needs it, or strand them with --force`;
   return new RailheadError('INVALID_STATE', message, {
     reason: 'in-use',
     use,
     agents: agents.slice(0, mostNamed),
     agentCount: agents.length,
-    joinTokens,
-    operations,
+    ...counts,
   });
 }

@@ -1,5 +1,5 @@
 import { signDocument } from '#base/jws.ts';
-import type { RevocationList } from '#contract/trust.ts';
+import type { RevocationList, Revoked } from '#contract/trust.ts';
 import type { CentralContext } from '../context.ts';
 import { now, type Queries } from '../store/store.ts';
 
@@ -32,4 +32,15 @@ export async function signedRevocations({ store, keys }: CentralContext): Promis
     revoked: rows.map(({ kind, subject, identity, at }) => ({ kind, subject, identity, at })),
   };
   return signDocument('railhead-revocations', list, keys.signing);
+}
+
+/** Whether the books have it on the list. */
+export async function isListed(store: Queries, kind: Revoked['kind'], subject: string): Promise<boolean> {
+  const row = await store
+    .selectFrom('revocations')
+    .select('number')
+    .where('kind', '=', kind)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -15,19 +15,19 @@ export interface RevocationReason {
 
 /**
  * Revokes an agent: its certificates no longer open anything, and it cannot renew them. A new join token lets that identity in again,
- * by another key. For a node, the key of the ramdisk that it runs is revoked too.
+ * by another key. For a node, the key of the ramdisk that it runs is revoked too, and nothing more is addressed to that.
  * @throws RailheadError NOT_FOUND when no such agent has joined, INVALID_STATE when it is revoked already
  */
 export async function revokeAgent(store: Store, identity: AgentIdentity, reason: RevocationReason) {
   const uri = identityUri(identity);
   return store.transaction().execute(async (queries) => {
     const agent = await findAgent(queries, identity);
-    if (agent === undefined) throw neverJoined(uri);
-    if (agent.revoked_at !== null) throw revokedAlready(uri, agent.revoked_at);
+    if (agent?.revoked_at) throw revokedAlready(uri, agent.revoked_at);
     const revoked = { revoked_at: now(), revoked_why: reason.why };
     await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
     const certificates = await revokeCertificates(queries, uri, reason);
     const keys = identity.role === 'node' ? await revokeMachineKey(queries, identity.id, reason) : 0;
+    if (agent === undefined && keys === 0) throw neverJoined(uri);
     await recordEvent(queries, {
       type: 'agent.revoked',
       text: `${identity.role} ${identity.id} was revoked: ${reason.why}`,
@@ -63,6 +63,12 @@ async function namedIdentity(store: Queries, name: string): Promise<AgentIdentit
     .where('serial', '=', serial)
     .executeTakeFirst();
   if (holder !== undefined) return { role: holder.role, id: holder.agent_id };
+  const node = await store
+    .selectFrom('nodes')
+    .select('node_id')
+    .where('node_id', '=', name)
+    .executeTakeFirst();
+  if (node !== undefined) return { role: 'node', id: node.node_id };
   throw neverJoined(name);
 }
 
@@ -100,14 +106,20 @@ async function revokeCertificates(queries: Queries, uri: string, reason: Revocat
 async function revokeMachineKey(queries: Queries, nodeId: string, reason: RevocationReason): Promise<number> {
   const newest = await queries
     .selectFrom('node_joins')
-    .select('signing_key')
+    .select(['join_id', 'signing_key'])
     .where('node_id', '=', nodeId)
     .where('role', '=', 'ramdisk')
+    .where('lost_at', 'is', null)
     .orderBy('at', 'desc')
     .orderBy('join_id', 'desc')
     .executeTakeFirst();
   const key = parseJson<{ x: string }>(newest?.signing_key ?? null);
-  if (key === undefined) return 0;
+  if (newest === undefined || key === undefined) return 0;
+  await queries
+    .updateTable('node_joins')
+    .set({ lost_at: now(), lost_reason: 'revoked' })
+    .where('join_id', '=', newest.join_id)
+    .execute();
   await addToList(queries, {
     kind: 'machine-key',
     subject: key.x,

@@ -9,14 +9,14 @@ export function acceptedAuthorities({ authority, older }: CentralKeys): string[]
   return [authority, ...older.authorities].map(({ certificate }) => certificate);
 }
 
-/** Every signing key that is accepted, newest first. */
+/** The public half of every signing key that is accepted, newest first. */
 export function acceptedSigningKeys({ signing, older }: CentralKeys): KeyObject[] {
-  return [signing, ...older.signing];
+  return [signing, ...older.signing].map((key) => createPublicKey(key));
 }
 
 /** The list of the centre's keys, a JWS by each signing key in it. */
 export function signedTrust(keys: CentralKeys): Promise<string[]> {
-  const signers = acceptedSigningKeys(keys);
+  const signers = [keys.signing, ...keys.older.signing];
   const list: TrustList = {
     number: keys.number,
     issuedAt: new Date().toISOString(),
@@ -28,6 +28,7 @@ export function signedTrust(keys: CentralKeys): Promise<string[]> {
 
 /** The newest signing key that has one of `pins`; the newest of all when the asker names none that is here. */
 export function signerAmong(keys: CentralKeys, pins: readonly string[]): KeyObject {
-  const known = acceptedSigningKeys(keys).find((key) => pins.includes(spkiPin(createPublicKey(key))));
+  const signers = [keys.signing, ...keys.older.signing];
+  const known = signers.find((key) => pins.includes(spkiPin(createPublicKey(key))));
   return known ?? keys.signing;
 }

@@ -233,7 +233,7 @@ interface NodeMacsTable {
 }
 
 /** Why a joined ramdisk is there no more: it fell silent, or two machines claimed to be it. */
-export type LossReason = 'silent' | 'contested';
+export type LossReason = 'revoked' | 'silent' | 'contested';
 
 interface NodeJoinsTable {
   join_id: string;
@@ -311,8 +311,8 @@ interface AgentsTable {
 interface RevocationsTable {
   /** Grows with time: the number of a list is that of its newest entry. */
   number: number;
-  kind: 'certificate' | 'machine-key' | 'image-signer';
-  /** A serial; the `x` of a machine's Ed25519 key; the sha256 of a signer's SPKI. */
+  kind: 'certificate' | 'machine-key';
+  /** A serial; the `x` of a machine's Ed25519 key. */
   subject: string;
   identity: string;
   why: string;

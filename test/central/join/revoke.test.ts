@@ -1,0 +1,45 @@
+import { afterEach, expect, test } from 'vitest';
+import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
+import type { CentralContext } from '#central/context.ts';
+import { onHost } from '#central/host.ts';
+import { signedRevocations } from '#central/join/revocationList.ts';
+import { revokeNamed } from '#central/join/revoke.ts';
+import type { RevocationList } from '#contract/trust.ts';
+import { readWellKnown } from '../fakeSite.ts';
+import { deploy, follow, workflow } from '../line.ts';
+import { instead, type Stage, setStage } from '../stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const reason = { why: 'stolen', by: 'host' };
+
+/** What sites are told of the revoked. */
+async function listed(): Promise<RevocationList> {
+  const jws = await onHost(stage.line.directory, (host) => signedRevocations(host as CentralContext));
+  const { joinSigningKey } = await readWellKnown(stage.line.agentsUrl);
+  return (await verifyDocument(
+    'railhead-revocations',
+    jws,
+    publicKeyFromJwk(joinSigningKey),
+  )) as RevocationList;
+}
+
+test('a revoked node loses its ramdisk: its key is listed, and what it says is not believed any more', async () => {
+  stage = await setStage(
+    instead('deploy.image', async ({ nodeId }) => {
+      await onHost(stage.line.directory, ({ store }) => revokeNamed(store, nodeId, reason));
+    }),
+  );
+  const workflowId = await deploy(stage.line, 'node-1');
+  await expect.poll(async () => (await listed()).revoked.map(({ kind }) => kind)).toEqual(['machine-key']);
+  await stage.line.call('workflows.cancel', { tenantId: 'root', workflowId });
+  await follow(stage.line.call, workflowId);
+  expect(await workflow(stage.line.call, workflowId)).not.toMatchObject({ state: 'succeeded' });
+});
+
+test('whoever never joined cannot be revoked', async () => {
+  stage = await setStage();
+  const revoke = onHost(stage.line.directory, ({ store }) => revokeNamed(store, 'nobody', reason));
+  await expect(revoke).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
