@@ -1,9 +1,12 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import type { FastifySchema } from 'fastify';
+import type { TSchema } from 'typebox';
 import { version } from '#base/version.ts';
 import { errorStatus } from '#contract/errors.ts';
 import type { Door } from '#doors/door.ts';
 import { ErrorAnswer } from '../answers/error.ts';
+import { requestSchema } from './requestSchema.ts';
 
 const about = `Every method is a POST of a JSON body to \`/api/compute/<group>/<method>\` and answers \`{"data": …}\`, or \`{"error": …}\` with the status of
 its code. Unknown fields of a body are refused; answers may get further fields. Lists are paged by \`limit\` and the \`cursor\` of the page before.`;
@@ -23,6 +26,7 @@ export async function describeApi(door: Door): Promise<void> {
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
       security: [{ token: [] }],
     },
+    transform: ({ schema, url }) => ({ schema: asRead(schema), url }),
     refResolver: {
       buildLocalReference: ({ $id }, _base, _fragment, index) => String($id ?? `schema-${index}`),
     },
@@ -33,6 +37,10 @@ export async function describeApi(door: Door): Promise<void> {
     uiConfig: { docExpansion: 'none', defaultModelsExpandDepth: -1, validatorUrl: null },
     theme: { title: 'Railhead API' },
   });
+}
+
+function asRead(schema: FastifySchema): FastifySchema {
+  return schema?.body === undefined ? schema : { ...schema, body: requestSchema(schema.body as TSchema) };
 }
 
 /** The answers that any method may give when it refuses, by status. */

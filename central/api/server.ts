@@ -56,11 +56,11 @@ function openRoutes(door: Door, executable: PublishedFile | undefined): Route[] 
   return executable === undefined ? [openApi] : [openApi, publishedRoute(executable)];
 }
 
-/** `check` the way Fastify asks it. No body is an empty one. */
+/** `check` the way Fastify asks it. */
 function checking(check: (value: unknown) => unknown) {
   return (value: unknown): { value: unknown } | { error: Error } => {
     try {
-      return { value: check(value ?? {}) };
+      return { value: check(value) };
     } catch (error) {
       return { error: error as Error };
     }

@@ -1,4 +1,5 @@
 import type { EndToEndCase } from '../endToEndCase.ts';
+import { apiFuzz } from './apiFuzz.ts';
 import { clockOff } from './clock.ts';
 import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
@@ -40,5 +41,6 @@ export const cases: readonly EndToEndCase[] = [
   clonedSite,
   revokedSite,
   rotateKeys,
+  apiFuzz,
   withdrawnImage,
 ];

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { run } from '#base/command.ts';
+
+const version = '4.32.5';
+const venv = path.resolve('.cache', `schemathesis-${version}`);
+
+/** The program, from PyPI, in a virtual environment of its own; undefined, after saying why, where it is not to be had. */
+export async function schemathesis(): Promise<string | undefined> {
+  const program = path.join(venv, 'bin/schemathesis');
+  try {
+    await access(program).catch(install);
+    return program;
+  } catch (error) {
+    console.error(
+      `schemathesis is not to be had, so the API is not fuzzed here: ${(error as Error).message}`,
+    );
+    return undefined;
+  }
+}
+
+async function install(): Promise<void> {
+  await run('python3', ['-m', 'venv', '--clear', venv]);
+  await run(path.join(venv, 'bin/pip'), ['install', '--quiet', `schemathesis==${version}`]);
+}
+
+/** What every answer is held against; stateful runs are left out, whose mutated bodies are reported as accepted when they were not sent. */
+const checks = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'negative_data_rejection',
+];
+
+export interface Fuzzed {
+  ok: boolean;
+  /** What it found, and the command that repeats it. */
+  output: string;
+}
+
+/** Fuzzes the API at `apiUrl` for about `seconds`. */
+export async function fuzz(program: string, apiUrl: string, token: string, seconds: number): Promise<Fuzzed> {
+  const bounds = ['--max-time', `${seconds}`, '--phases', 'coverage,fuzzing', '--continue-on-failure'];
+  const args = [
+    'run',
+    `${apiUrl}/openapi.json`,
+    '-H',
+    `Authorization: Bearer ${token}`,
+    '-c',
+    checks.join(','),
+  ];
+  const child = spawn(program, [...args, ...bounds, '--no-color'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: path.dirname(path.dirname(program)),
+    timeout: (seconds + 60) * 1000,
+  });
+  let output = '';
+  for await (const text of child.stdout.setEncoding('utf8')) output += text;
+  const status =
+    child.exitCode ?? (await new Promise<number | null>((resolve) => child.once('exit', resolve)));
+  return { ok: status === 0, output };
+}
