@@ -1,9 +1,10 @@
 import Type from 'typebox';
-import { TenantId } from '#contract/images.ts';
+import { Digest, TenantId } from '#contract/images.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
 import { Time } from '#contract/time.ts';
 import { pageSchema } from '../api/cursor.ts';
 import { PoolPolicy } from '../groups/poolPolicy.ts';
+import { WireError } from './error.ts';
 
 const optionalText = Type.Optional(Type.String());
 
@@ -70,6 +71,26 @@ export const Node = Type.Object({
 
 const Acknowledged = Type.Object({ acknowledged: Type.Integer({ minimum: 0 }) });
 
-export const sites = { create: Site, acknowledge: Acknowledged, list: pageSchema(Site) };
+/** An image as a site has it. */
+const SiteImage = Type.Object({
+  imageId: Type.String(),
+  tenantId: TenantId,
+  ref: Type.String(),
+  digest: Digest,
+  state: Type.Enum(['pulling', 'ready', 'failed', 'evicting']),
+  pinned: Type.Boolean(),
+  sizeBytes: Type.Optional(Type.Integer()),
+  receivedBytes: Type.Optional(Type.Integer()),
+  error: Type.Optional(WireError),
+  usedAt: Type.Optional(Time),
+  reportedAt: Time,
+});
+
+export const sites = {
+  create: Site,
+  acknowledge: Acknowledged,
+  images: pageSchema(SiteImage),
+  list: pageSchema(Site),
+};
 export const pools = { create: Pool, get: Pool, list: pageSchema(Pool), update: Pool };
 export const nodes = { get: Node, update: Node, acknowledge: Acknowledged, list: pageSchema(Node) };
