@@ -13,6 +13,8 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/central/**/*.test.ts'],
+          // What opens no store.
+          exclude: ['test/central/userData/{settings,templates,validators}.test.ts'],
           globalSetup: 'test/postgres/globalSetup.ts',
         },
       },
