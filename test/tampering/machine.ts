@@ -47,6 +47,7 @@ export async function startMachine(options: MachineOptions): Promise<Machine> {
     const facts = { bootId: randomUUID(), macs: [mac], trust: 'network' as const, uuid: randomUUID() };
     const talk = { client, keys, trust, facts, mac, say, signal };
     const session = await openSession({ ...talk, keepTime: async () => {}, token: async () => token });
+    say(`joined site ${session.joined.siteId} as node ${session.joined.nodeId}`);
     const journal = await openJournal(directory);
     await runOperations({ session, trust, keys, journal, say, signal, runStep });
   })().catch(() => {});
