@@ -37,11 +37,20 @@ export interface Seed {
 export function seedPlace<Where extends Pick<ProbedVolume, 'isEsp' | 'fileSystem' | 'label'>>(
   partitions: readonly Where[],
 ): SeedPlace<Where> | undefined {
-  const fat = partitions.filter(({ fileSystem }) => fileSystem === 'vfat');
-  const cidata = fat.find(({ label }) => label?.toLowerCase() === 'cidata');
-  if (cidata !== undefined) return { partition: cidata, folder: '' };
-  const esp = fat.find(({ isEsp }) => isEsp);
+  const cidata = cidataPlace(partitions);
+  if (cidata !== undefined) return cidata;
+  const esp = partitions.find(({ fileSystem, isEsp }) => fileSystem === 'vfat' && isEsp);
   return esp === undefined ? undefined : { partition: esp, folder: 'railhead' };
+}
+
+/** The root of a FAT partition labelled `cidata`. */
+export function cidataPlace<Where extends Pick<ProbedVolume, 'fileSystem' | 'label'>>(
+  partitions: readonly Where[],
+): SeedPlace<Where> | undefined {
+  const isCidata = ({ fileSystem, label }: Where) =>
+    fileSystem === 'vfat' && label?.toLowerCase() === 'cidata';
+  const cidata = partitions.find(isCidata);
+  return cidata === undefined ? undefined : { partition: cidata, folder: '' };
 }
 
 /** How the document that an operation refers to is had: the site is asked, and the answer opened by the key of this boot. */
@@ -52,19 +61,12 @@ export interface UserDataParts {
 
 /**
  * The first-boot document that was sealed to this machine; to be opened before the disk is touched.
- * @throws RailheadError UNSUPPORTED for a kind that is not installed yet, INVALID_STATE (`reason` sealed) when what the site gave is
- *   not what the centre meant, or was sealed to another key
+ * @throws RailheadError INVALID_STATE (`reason` sealed) when what the site gave is not what the centre meant, or was sealed to another key
  */
 export async function openUserData(
-  { kind, ref, sha256 }: UserData,
+  { ref, sha256 }: Pick<UserData, 'ref' | 'sha256'>,
   { sealing, secret }: UserDataParts,
 ): Promise<string> {
-  if (kind === 'talos')
-    throw new RailheadError(
-      'UNSUPPORTED',
-      `user data of kind ${kind} cannot be installed yet: use cloud-init or ignition`,
-      { path: 'userData.kind' },
-    );
   const sealed = await secret(ref);
   // The operation is signed by the centre, so that a site cannot put a document of its own in the place of the centre's.
   if (createHash('sha256').update(sealed).digest('hex') !== sha256)

@@ -9,6 +9,7 @@ import { listDisks } from '../disks/sysfs.ts';
 import { openTarget, type Target } from '../disks/target.ts';
 import { ignitionSeed } from '../seed/ignition.ts';
 import { listPartitions } from '../seed/partitions.ts';
+import { talosSeed } from '../seed/talos.ts';
 import { openUserData, type Seed, seedOf } from '../seed/userData.ts';
 import { hostVendorData } from '../seed/vendorData.ts';
 import { type Artifact, openArtifact, type Place } from '../stream/source.ts';
@@ -151,6 +152,7 @@ async function seedFor(
   const document = await openUserData(userData, { sealing, secret });
   if (userData.kind === 'ignition') return ignitionSeed(document, centre);
   const instanceId = `${nodeId}-${operationId}`;
+  if (userData.kind === 'talos') return talosSeed(document, instanceId);
   return seedOf({ userData: document, vendorData: hostVendorData(centre), instanceId });
 }
 

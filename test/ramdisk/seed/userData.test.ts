@@ -8,7 +8,15 @@ import { afterAll, expect, test } from 'vitest';
 import { sealText } from '#base/jwe.ts';
 import { withMounted } from '#ramdisk/seed/mounted.ts';
 import { type Partition, readProbe } from '#ramdisk/seed/partitions.ts';
-import { noCloudFiles, openUserData, seedOf, seedPlace, writeSeed } from '#ramdisk/seed/userData.ts';
+import { talosSeed } from '#ramdisk/seed/talos.ts';
+import {
+  cidataPlace,
+  noCloudFiles,
+  openUserData,
+  seedOf,
+  seedPlace,
+  writeSeed,
+} from '#ramdisk/seed/userData.ts';
 import { hostVendorData } from '#ramdisk/seed/vendorData.ts';
 import { fileDisk, loopDisk, mayUseLoopDevices } from '../fakes/loopDisk.ts';
 
@@ -83,11 +91,10 @@ test('user data that the site put in the place of what the centre sealed is refu
   });
 });
 
-test('talos documents are not installed yet', async () => {
-  const { userData, parts } = offered(await sealTo());
-  await expect(openUserData({ ...userData, kind: 'talos' }, parts)).rejects.toThrow(
-    'use cloud-init or ignition',
-  );
+test('a Talos configuration goes to the cidata partition alone', async () => {
+  expect(cidataPlace([esp, ext4, cidata])).toEqual({ partition: cidata, folder: '' });
+  expect(cidataPlace([esp, ext4])).toBeUndefined();
+  expect(() => talosSeed('machine: {}', 'node_1-op_1').check([])).toThrow(expect.objectContaining(refused));
 });
 
 test('what blkid prints is read', () => {

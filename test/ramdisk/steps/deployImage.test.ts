@@ -180,7 +180,6 @@ test.runIf(mayUseLoopDevices)('the disk is looked at again right before it is op
 test.each([
   [{ format: 'qcow2' as const }, 'format'],
   [{ format: 'iso' as const }, 'format'],
-  [{ userData: { ...offer('secret://none', ''), kind: 'talos' as const } }, 'userData.kind'],
 ])('%j is not supported yet and refused first', async (change, field) => {
   const { context } = contextFor('http://127.0.0.1:9/images');
   const deploying = deployTo(
