@@ -25,7 +25,12 @@ export async function fetchTime(server: string, ca: string): Promise<number> {
   return asCentre(ca, async (dispatcher) => {
     const answer = await sent(server, () => request(`${server}/.well-known/bcd.json`, { dispatcher }));
     await answer.body.dump();
-    return Date.parse(String(answer.headers.date));
+    const time = Date.parse(String(answer.headers.date));
+    if (!Number.isNaN(time)) return time;
+    throw new RailheadError('UNAVAILABLE', `${server} tells no time; try again later`, {
+      reason: 'time',
+      server,
+    });
   });
 }
 
