@@ -24,7 +24,7 @@ export const join: Benchmark = {
 };
 
 const clientProcesses = 2;
-const settleMs = 2_000;
+const settleMs = 500;
 
 async function benchJoin(quick: boolean, signal: AbortSignal) {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-bench-'));
@@ -35,7 +35,7 @@ async function benchJoin(quick: boolean, signal: AbortSignal) {
     return worker;
   };
   try {
-    return await inTurn(quick ? 400 : 10_000, directory, start, signal);
+    return await inTurn(quick ? 500 : 10_000, directory, start, signal);
   } finally {
     await Promise.all(workers.map((worker) => worker.end()));
     await rm(directory, { recursive: true });
@@ -46,6 +46,7 @@ type Start = (file: string, ...args: string[]) => Worker;
 
 async function inTurn(connections: number, directory: string, start: Start, signal: AbortSignal) {
   await makeCentre(directory);
+  const bare = start('bareProcess.ts', await bareServerFile(directory));
   const clients = Array.from({ length: clientProcesses }, () => start('clientProcess.ts'));
   progress(`${connections} sites make their keys`);
   await prepare(directory, connections, clients);
@@ -57,7 +58,7 @@ async function inTurn(connections: number, directory: string, start: Start, sign
   const ours = await held(start('centreProcess.ts', directory), clients, true);
   signal.throwIfAborted();
   progress('they hold one each at a bare Fastify');
-  const peer = await held(start('bareProcess.ts', await bareServerFile(directory)), clients, false);
+  const peer = await held(bare, clients, false);
   const machine = {
     ...thisMachine(),
     connections,
@@ -114,32 +115,34 @@ async function joined(centre: Worker, clients: readonly Worker[]): Promise<numbe
   return seconds;
 }
 
-/** As many connections of each client come and go first: what a server takes once, it then has. */
-const warmUp = 50;
-
-/** What a server that has just started takes to hold the polls of all clients. `hasNews`: it answers the first of each at once. */
+/**
+ * What a server that has just started takes to hold the polls of all clients. `hasNews`: it answers the first of each at once. Its memory is that
+ * of the second half of the connections: what it takes once, whatever their number, comes with the first half.
+ */
 async function held(server: Worker, clients: readonly Worker[], hasNews: boolean) {
   const { url } = await server.call<{ url: string }>('url');
-  await all(clients, 'hold', { url, hasNews, upTo: warmUp });
-  await all(clients, 'drop');
-  await systemClock.sleep(settleMs);
-  const before = await server.call<{ mib: number }>('memory');
-  const seconds = await timed(() => all(clients, 'hold', { url, hasNews }));
-  await systemClock.sleep(settleMs);
-  const after = await server.call<{ mib: number }>('memory');
-  const counts = await all<{ held: number }>(clients, 'count');
+  const half = { url, hasNews, share: 0.5 };
+  const firstSeconds = await timed(() => all(clients, 'hold', half));
+  const first = await settled(server, clients);
+  const seconds = firstSeconds + (await timed(() => all(clients, 'hold', half)));
+  const second = await settled(server, clients);
   await all(clients, 'drop');
   await server.end();
-  const connections = counts.reduce((sum, one) => sum + one.held, 0);
-  const grownMiB = after.mib - before.mib;
+  const [more, grownMiB] = [second.held - first.held, second.mib - first.mib];
   return {
-    held: connections,
+    held: second.held,
     connectSeconds: round(seconds),
-    mibBefore: Math.round(before.mib),
-    mibHolding: Math.round(after.mib),
-    kibPerConnection: round((grownMiB * 1024) / connections),
-    heldPerMiB: round(connections / grownMiB),
+    mibHolding: Math.round(second.mib),
+    kibPerConnection: round((grownMiB * 1024) / more),
+    heldPerMiB: round(more / grownMiB),
   };
+}
+
+async function settled(server: Worker, clients: readonly Worker[]): Promise<{ mib: number; held: number }> {
+  await systemClock.sleep(settleMs);
+  const { mib } = await server.call<{ mib: number }>('memory');
+  const counts = await all<{ held: number }>(clients, 'count');
+  return { mib, held: counts.reduce((sum, one) => sum + one.held, 0) };
 }
 
 function all<Answer>(clients: readonly Worker[], command: string, input?: object): Promise<Answer[]> {

@@ -70,17 +70,18 @@ async function join({ url }: { url: string }): Promise<object> {
   return {};
 }
 
-/** Resolves once every site has got what it did not know, where there is something, and asked for what is next. */
+/** Resolves once as many sites more have got what they did not know, where there is something, and asked for what is next. */
 async function hold({
   url,
   hasNews,
-  upTo,
+  share,
 }: {
   url: string;
   hasNews: boolean;
-  upTo?: number;
+  share: number;
 }): Promise<object> {
-  await each(sites.slice(0, upTo), async ({ identity }) => {
+  const more = sites.slice(held.length, held.length + Math.ceil(sites.length * share));
+  await each(more, async ({ identity }) => {
     const { socket, generation } = await begin(url, identity as SecureContext, hasNews);
     held.push(socket);
     void keepPolling(socket, generation);
