@@ -7,7 +7,7 @@ export interface JsonFault {
 }
 
 /** Documents are a handful of levels deep; what is nested deeper would only exhaust the stack of whoever reads it. */
-const deepest = 64;
+export const deepest = 64;
 
 /** Why this value is none that JSON can write, looking at it alone and not inside; undefined when it is one. */
 export function whyNotJson(value: unknown): string | undefined {
@@ -52,6 +52,12 @@ export function whyNotTree(value: unknown, above: readonly unknown[]): string | 
   if (typeof value !== 'object' || value === null) return undefined;
   if (above.includes(value)) return 'contains itself, which JSON cannot write';
   return above.length > deepest ? `is nested deeper than ${deepest} levels` : undefined;
+}
+
+/** Whether a tree is nested deeper than any document: copying it would exhaust the stack. */
+export function isTooDeep(value: unknown, levels: number = deepest): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inside) => isTooDeep(inside, levels - 1));
 }
 
 function whyNotJsonArray(value: unknown[]): string | undefined {

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { type ErrorCode, RailheadError } from './errors.ts';
 import { type FindOptions, findIssues, type Issue } from './findIssues.ts';
+import { deepest, isTooDeep } from './jsonValue.ts';
 
 /**
  * A copy of `value` with the schema's defaults filled in. Unknown fields are errors where the schema says
@@ -19,6 +20,8 @@ export function validate<Schema extends TSchema>(
   // What JSON cannot write might not survive the copy: it is looked for in the value itself.
   const [fault] = options.jsonOnly ? findIssues(schema, value, options) : [];
   if (fault !== undefined) throw issueError(fault, code);
+  if (isTooDeep(value))
+    throw issueError({ path: '', message: `is nested deeper than ${deepest} levels` }, code);
   const filled = withDefaults(schema, value);
   const holds = Value.Check(schema, filled);
   if (holds && options.refused === undefined) return filled as Static<Schema>;

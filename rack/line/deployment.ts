@@ -52,7 +52,7 @@ export async function deploy(
 }
 
 /** Waits until the machine's BMC has told which machine it is: until then the workflow of its enrolment runs. */
-async function enrolled(line: Line, nodeId: string | undefined): Promise<void> {
+export async function enrolled(line: Line, nodeId: string | undefined): Promise<void> {
   const node = await line.api.call<{ state: string; workflowId?: string }>('nodes', 'get', {
     tenantId,
     nodeId,

@@ -96,6 +96,15 @@ test.each([
   });
 });
 
+test('a document that nests without end is refused, not followed', async () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 3000; level++) deep = [deep];
+  expect(await create({ steps: [{ use: 'a.b', with: { deep } }] })).toMatchObject({
+    status: 400,
+    error: { code: 'INVALID_INPUT', message: expect.stringContaining('nested deeper than 64 levels') },
+  });
+});
+
 test('nothing is stored under the tenant of the shipped profiles', async () => {
   const input = { tenantId: 'builtin', document: sampleProfile };
   expect(await centre.call('profiles.create', input)).toMatchObject({

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { ActionContext } from '#agent/site/operations/action.ts';
+import { driverInvoke } from '#agent/site/operations/driverInvoke.ts';
+import type { OperationInput } from '#contract/operations.ts';
+
+const address = 'https://10.78.0.11';
+
+/** A site's node with a BMC that notes what it is told. */
+function nodeWithBmc(): { context: ActionContext; told: unknown[] } {
+  const told: unknown[] = [];
+  const bmc = {
+    getPower: async () => 'on',
+    setPower: async (action: string) => {
+      told.push(action);
+      return 'off';
+    },
+    setBootDevice: async (override: object) => {
+      told.push(override);
+      return override;
+    },
+  };
+  const node = {
+    nodeId: 'node-1',
+    macs: [],
+    bmc: { driver: 'redfish', address, credentialRef: 'secret://bmc' },
+  };
+  const context = { nodeId: 'node-1', node, withBmc: (work: (bmc: object) => unknown) => work(bmc) };
+  return { context: context as unknown as ActionContext, told };
+}
+
+function invocation(change: Partial<OperationInput<'driver.invoke'>>): OperationInput<'driver.invoke'> {
+  return { concern: 'power', driver: 'redfish', config: {}, operation: 'getPower', input: {}, ...change };
+}
+
+test('the redfish driver does what the site’s own actions of that name do', async () => {
+  const { context, told } = nodeWithBmc();
+  expect(await driverInvoke.run(invocation({ config: { address } }), context)).toEqual({ power: 'on' });
+  await driverInvoke.run(invocation({ operation: 'setPower', input: { action: 'off' } }), context);
+  const boot = { concern: 'management', operation: 'setBootDevice', input: { device: 'pxe' } };
+  await driverInvoke.run(invocation(boot), context);
+  expect(told).toEqual(['off', { device: 'pxe', persistent: false }]);
+});
+
+test('an interrupted invocation is settled as that action is', async () => {
+  const { context } = nodeWithBmc();
+  expect(await driverInvoke.settle(invocation({}), context, 0)).toEqual({ kind: 'repeat' });
+});
+
+test.each([
+  ['UNSUPPORTED', { driver: 'ipmi' }],
+  ['UNSUPPORTED', { driver: 'constructor' }],
+  ['UNSUPPORTED', { operation: 'toString' }],
+  ['UNSUPPORTED', { config: { address: 'https://10.78.0.12' } }],
+  ['INVALID_INPUT', { operation: 'setPower', input: { action: 'fly' } }],
+  ['INVALID_INPUT', { input: { more: 1 } }],
+])('%s answers %j, and the BMC is told nothing', async (code, change) => {
+  const { context, told } = nodeWithBmc();
+  await expect(driverInvoke.run(invocation(change), context)).rejects.toMatchObject({ code });
+  expect(told).toEqual([]);
+});

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { openSqlite } from '#base/sqlite.ts';
+import { migrations } from '#central/store/migrations.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+
+/** The books of a centre that ran a deploy before its machines had a life of more than four states. */
+const books = `
+INSERT INTO sites (site_id, name, created_at) VALUES ('site_1', 'lab', '${at}');
+INSERT INTO nodes (node_id, tenant_id, site_id, state, created_at)
+  VALUES ('busy', 'root', 'site_1', 'deploying', '${at}'), ('broken', 'root', 'site_1', 'failed', '${at}');
+INSERT INTO workflows (workflow_id, tenant_id, node_id, site_id, profile, profile_tenant_id, state, created_by, created_at)
+  VALUES ('wf_1', 'root', 'busy', 'site_1', '{}', 'root', 'running', 'token', '${at}');
+INSERT INTO workflow_steps (workflow_id, position, step_id, phase, step, state)
+  VALUES ('wf_1', 0, 'step_1', 'main', '{}', 'running');
+INSERT INTO operations (operation_id, site_id, node_id, step_id, workflow_id, attempt, target, action, sealed, created_at, expires_at)
+  VALUES ('op_1', 'site_1', 'busy', 'step_1', 'wf_1', 1, 'site', 'power.getPower', X'00', '${at}', '${at}');
+`;
+
+test('a deploy that ran when the centre was upgraded keeps its operation, and still settles its node', async () => {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-upgrade-'));
+  const file = path.join(directory, 'central.db');
+  const before = migrations.findIndex((sql) => sql.includes('operations_before'));
+  const old = openSqlite(file, migrations.slice(0, before));
+  old.exec(books);
+  old.close();
+  const upgraded = openSqlite(file, migrations);
+  const one = (sql: string) => upgraded.prepare(sql).get() as Record<string, unknown>;
+  expect(one('SELECT * FROM operations')).toMatchObject({
+    operation_id: 'op_1',
+    attempt: 1,
+    part: '',
+    sealed: Buffer.of(0),
+  });
+  expect(JSON.parse(one('SELECT settles FROM workflows').settles as string)).toEqual({
+    method: 'deploy',
+    during: 'deploying',
+    success: 'active',
+  });
+  expect(one("SELECT state, failed_from FROM nodes WHERE node_id = 'broken'")).toEqual({
+    state: 'failed',
+    failed_from: 'deploying',
+  });
+  expect(one("SELECT state FROM nodes WHERE node_id = 'busy'")).toEqual({ state: 'deploying' });
+  upgraded.close();
+  await rm(directory, { recursive: true });
+});
