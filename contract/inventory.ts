@@ -71,7 +71,7 @@ export const GpuInventory = Type.Object(
 );
 export type GpuInventory = Static<typeof GpuInventory>;
 
-/** What a machine is made of, section by section: what `inventory.refresh` returns. */
+/** What a machine is made of, section by section. */
 export const Inventory = Type.Object(
   {
     system: SystemInventory,
@@ -82,3 +82,7 @@ export const Inventory = Type.Object(
   closed,
 );
 export type Inventory = Static<typeof Inventory>;
+
+/** What `inventory.refresh` returns. */
+export const InventoryResult = Type.Object({ sections: Inventory }, closed);
+export type InventoryResult = Static<typeof InventoryResult>;

@@ -132,7 +132,9 @@ test('a centre that is killed at every operation of one step hands out none of t
   let crashing = false;
   const act = async (operation: Operation, at: FakeSite) => {
     if (operation.action !== 'inventory.refresh') return play(operation, at);
-    await at.report({ results: [await signedSuccess(operation, machines.get('node-2') ?? {}, inventory)] });
+    await at.report({
+      results: [await signedSuccess(operation, machines.get('node-2') ?? {}, { sections: inventory })],
+    });
   };
   const started = await startLine(async (operation, at) => {
     if (!crashing) return false;

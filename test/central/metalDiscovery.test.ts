@@ -28,7 +28,7 @@ function discovered({ site }: Stage, found: { mac: string; uuid: string }): Prom
 /** A machine that has no address yet boots with no entry; once it has one, it boots its ramdisk. */
 async function stageWithUnknown(tells = inventory): Promise<Stage> {
   const stage: Stage = await metalStage({
-    'inventory.refresh': tells,
+    'inventory.refresh': { sections: tells },
     'power.setPower': async (operation, site) => {
       if (operation.nodeId !== 'node-3') return false;
       await site.succeed(operation);

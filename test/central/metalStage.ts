@@ -33,7 +33,7 @@ export const inventory = {
 };
 
 const ramdiskAnswers: Answers = {
-  'inventory.refresh': inventory,
+  'inventory.refresh': { sections: inventory },
   'diag.dcgm': { level: 2, tests: [{ category: 'Deployment', name: 'libraries', status: 'passed' }] },
 };
 

@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value';
 import { RailheadError } from '#contract/errors.ts';
-import { Inventory } from '#contract/inventory.ts';
+import { InventoryResult } from '#contract/inventory.ts';
 import { identityMismatch } from '../../metal/machineIdentity.ts';
 import { macsOf } from '../../metal/macs.ts';
 import { now } from '../../store/store.ts';
@@ -17,11 +17,12 @@ export async function refreshInventory(run: StepRun): Promise<StepResult> {
   refuseNode(run);
   const { store } = run.central;
   const { node_id: nodeId } = run.workflow;
-  const inventory = await relay(run, 'inventory.refresh', async () => ({}), await addressee(run));
-  if (!Value.Check(Inventory, inventory))
+  const result = await relay(run, 'inventory.refresh', async () => ({}), await addressee(run));
+  if (!Value.Check(InventoryResult, result))
     throw new RailheadError('DRIVER_ERROR', 'the machine does not say what it is made of', {
       reason: 'result-form',
     });
+  const { sections: inventory } = result;
   const node = await store
     .selectFrom('nodes')
     .select('uuid')
@@ -38,7 +39,7 @@ export async function refreshInventory(run: StepRun): Promise<StepResult> {
     .set({ inventory: JSON.stringify(inventory), inventory_at: now() })
     .where('node_id', '=', nodeId)
     .execute();
-  return inventory;
+  return result;
 }
 
 function anotherMachine(
