@@ -14,6 +14,8 @@ import type { UserDataSettings } from './userData/settings.ts';
 export interface EngineTimes {
   /** Before the first retry of a step, or of what the database refused; it doubles with each further one. */
   retryDelayMs: number;
+  /** For a centre on the same database that fell silent, before its workflows are taken over. */
+  claimMs: number;
   /** For a cancelled operation to end by itself. */
   cancelGraceMs: number;
   /** After a restart, for a step whose deadline passed meanwhile: its result may be waiting at the site. */
@@ -23,6 +25,8 @@ export interface EngineTimes {
 /** What the parts of one running centre share. */
 export interface CentralContext {
   store: Store;
+  /** Which of the centres on this database it is. */
+  instance: string;
   keys: CentralKeys;
   sealer: Sealer;
   signals: Signals;

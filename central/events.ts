@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { newId } from '#contract/ids.ts';
-import { now, type Queries, toJson } from './store/store.ts';
+import { dialectOf, now, type Queries, toJson } from './store/store.ts';
 
 /** Something that happened to a node or a workflow, and who or what caused it. */
 export interface NewEvent {
@@ -18,6 +19,7 @@ export interface NewEvent {
 }
 
 export async function recordEvent(store: Queries, event: NewEvent): Promise<void> {
+  await inOrder(store, event);
   await store
     .insertInto('events')
     .values({
@@ -32,4 +34,14 @@ export async function recordEvent(store: Queries, event: NewEvent): Promise<void
       data: toJson(event.data),
     })
     .execute();
+}
+
+/**
+ * Whoever reads events after a number must not miss one: of one node, or one workflow without a node, they are committed in the order
+ * of their numbers. SQLite has one writer at a time; PostgreSQL has a lock that the transaction holds to its end.
+ */
+async function inOrder(store: Queries, { nodeId, workflowId }: NewEvent): Promise<void> {
+  const line = nodeId ?? workflowId;
+  if (line === undefined || dialectOf(store) === 'sqlite') return;
+  await sql`SELECT pg_advisory_xact_lock(hashtext(${line}))`.execute(store);
 }

@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events';
 
-/** In-process wake-ups: whoever changes something notifies its topic, and those who wait for it look again. */
+/** Wake-ups: whoever changes something notifies its topic, and those who wait for it look again. */
 export interface Signals {
   notify(...topics: string[]): void;
+  /** Wakes everyone in this process who waits, whatever for. */
+  notifyAll(): void;
   /**
    * Resolves with the first value of `check` that is not undefined, looking at once and after each notice on `topics`;
    * with undefined when `stop` aborts.
@@ -23,11 +25,15 @@ export const nodeTopic = (nodeId: string) => `node:${nodeId}`;
 export const operationTopic = (operationId: string) => `operation:${operationId}`;
 export const workflowTopic = (workflowId: string) => `workflow:${workflowId}`;
 
+/** Signals within one process. */
 export function openSignals(): Signals {
   const emitter = new EventEmitter().setMaxListeners(0);
   return {
     notify: (...topics) => {
       for (const topic of topics) emitter.emit(topic);
+    },
+    notifyAll: () => {
+      for (const topic of emitter.eventNames()) emitter.emit(topic);
     },
     until: async (topics, check, stop) => {
       while (!stop.aborted) {

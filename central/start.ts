@@ -23,9 +23,12 @@ import { watchKeys } from './join/watchKeys.ts';
 import { checkHardwareProfiles } from './metal/hardwareProfiles.ts';
 import { openShippedProfiles } from './profiles/shipped.ts';
 import { type CentralRates, defaultRates } from './rates.ts';
-import { openSignals } from './signals.ts';
+import { openSignals, type Signals } from './signals.ts';
 import { startSiteCaches } from './siteCaches/start.ts';
+import { databaseOf } from './store/database.ts';
+import { instanceId } from './store/instance.ts';
 import { lockCentre } from './store/lock.ts';
+import { shareSignals } from './store/sharedSignals.ts';
 import { openStore } from './store/store.ts';
 import { checkUserData, type UserDataSettings } from './userData/settings.ts';
 import { openEngine } from './workflows/engine.ts';
@@ -70,7 +73,12 @@ export interface Central {
   close(): Promise<void>;
 }
 
-const defaultTimes: EngineTimes = { retryDelayMs: 5_000, cancelGraceMs: 30_000, resumeGraceMs: 120_000 };
+const defaultTimes: EngineTimes = {
+  retryDelayMs: 5_000,
+  claimMs: 30_000,
+  cancelGraceMs: 30_000,
+  resumeGraceMs: 120_000,
+};
 
 /**
  * Starts the centre on one directory: opens keys and store, binds both listeners, then takes up the workflows that ran.
@@ -93,6 +101,7 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   if (executable !== undefined) started.push(executable);
   const context = await openContext(options);
   started.push({ close: () => context.store.destroy() });
+  if ('close' in context.signals) started.push(context.signals as Closable);
   const stopping = new AbortController();
   const agents = await openAgentsServer(context, options.names, stopping.signal);
   const engine = openEngine(context);
@@ -136,9 +145,10 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
   const keys = await openKeys(directory);
   return {
     store: await openStore(directory),
+    instance: await instanceId(directory),
     keys,
     sealer: openRingSealer(() => [keys.atRest, ...keys.older.atRest]),
-    signals: openSignals(),
+    signals: openCentreSignals(directory, log),
     log,
     advertise: options.advertise ?? '',
     userData: checkUserData({ ...options.userData }),
@@ -149,6 +159,12 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     times: { ...defaultTimes, ...options.times },
     rates: { ...defaultRates, ...options.rates },
   };
+}
+
+function openCentreSignals(directory: string, log: Log): Signals {
+  const database = databaseOf(directory);
+  const local = openSignals();
+  return database.dialect === 'sqlite' ? local : shareSignals(local, database.url, log);
 }
 
 async function apiTls({ keys }: CentralContext, { api, names }: CentralOptions) {

@@ -80,6 +80,7 @@ export async function enrollNode(
   const nodeId = input.nodeId ?? newId('node');
   const macs = canonicalMacs(input.macs);
   await store.transaction().execute(async (queries) => {
+    await takeTurn(queries, siteId);
     await insertNode(queries, nodeId, input, JSON.stringify(drivers));
     await refuseTakenAddress(queries, nodeId, input);
     for (const mac of macs) await bindMac(queries, { siteId, nodeId, mac, discoveredAt: null });
@@ -132,6 +133,11 @@ async function insertNode(queries: Queries, nodeId: string, input: Enroll, drive
     if (!isDuplicate(error)) throw error;
     throw new RailheadError('CONFLICT', `there is a node ${nodeId} already`, { path: 'nodeId' }, error);
   }
+}
+
+/** Enrolments at one site are made one after the other, also by several centres: the lock on its row lasts as long as the transaction. */
+async function takeTurn(queries: Queries, siteId: string): Promise<void> {
+  await queries.updateTable('sites').set({ site_id: siteId }).where('site_id', '=', siteId).execute();
 }
 
 /** Runs after the insert, so that of two enrolments at once the later one sees the other. */

@@ -258,4 +258,10 @@ CREATE TABLE discovered_machines (
 );
 CREATE INDEX discovered_machines_by_uuid ON discovered_machines (site_id, uuid);
 `,
+  `
+CREATE TABLE workflow_claims (
+  workflow_id TEXT PRIMARY KEY REFERENCES workflows (workflow_id), centre TEXT NOT NULL, until TEXT NOT NULL
+);
+CREATE INDEX running_workflows ON workflows (workflow_id) WHERE state = 'running';
+`,
 ];

@@ -346,6 +346,13 @@ interface SecretDeliveriesTable {
   at: Time;
 }
 
+/** Which of the centres on one database runs a workflow, and until when it does without saying so again. */
+interface WorkflowClaimsTable {
+  workflow_id: string;
+  centre: string;
+  until: Time;
+}
+
 interface WorkflowsTable {
   workflow_id: string;
   tenant_id: string;
@@ -452,6 +459,7 @@ export interface Tables {
   tenant_secrets: TenantSecretsTable;
   secret_deliveries: SecretDeliveriesTable;
   workflows: WorkflowsTable;
+  workflow_claims: WorkflowClaimsTable;
   workflow_steps: WorkflowStepsTable;
   operations: OperationsTable;
   events: EventsTable;

@@ -6,6 +6,7 @@ import type { CentralContext } from '../context.ts';
 import { nodeLabels } from '../metal/labels.ts';
 import { verdict } from '../metal/settle.ts';
 import { nodeTopic, workflowTopic } from '../signals.ts';
+import { claimWorkflow, releaseWorkflow } from './claims.ts';
 import { decideNext, isDecisiveFailure, type Move, type SkipReason } from './decide.ts';
 import {
   changeStep,
@@ -37,11 +38,22 @@ export function openEngine(central: CentralContext): Engine {
   function run(workflowId: string): void {
     if (closing.signal.aborted || running.has(workflowId)) return;
     const cancel = new AbortController();
-    const done = runToEnd(central, workflowId, { cancel, closing: closing.signal })
-      .catch(ignore) // The centre stops: its next start takes the workflow up.
+    const done = runClaimed(central, workflowId, { cancel, closing: closing.signal })
+      .catch(ignore) // The centre stops: its next start, or another centre, takes the workflow up.
       .finally(() => running.delete(workflowId));
     running.set(workflowId, { cancel, done });
   }
+
+  /** What was running when this centre ended, and what other centres left. */
+  async function takeUp(): Promise<void> {
+    const rows = await central.store
+      .selectFrom('workflows')
+      .select('workflow_id')
+      .where('state', '=', 'running')
+      .execute();
+    for (const row of rows) run(row.workflow_id);
+  }
+  let takingUp: NodeJS.Timeout | undefined;
 
   return {
     run,
@@ -50,14 +62,11 @@ export function openEngine(central: CentralContext): Engine {
       run(workflowId);
     },
     resume: async () => {
-      const rows = await central.store
-        .selectFrom('workflows')
-        .select('workflow_id')
-        .where('state', '=', 'running')
-        .execute();
-      for (const row of rows) run(row.workflow_id);
+      await takeUp();
+      takingUp = setInterval(() => void takeUp().catch(ignore), central.times.claimMs);
     },
     close: async () => {
+      clearInterval(takingUp);
       closing.abort(new CentreStopping());
       await Promise.all(Array.from(running.values(), ({ done }) => done));
     },
@@ -68,6 +77,32 @@ export function openEngine(central: CentralContext): Engine {
 interface RunInterrupts {
   cancel: AbortController;
   closing: AbortSignal;
+}
+
+/** Runs a workflow as long as this centre's claim on it holds, and heeds a cancel that another centre was asked for. */
+async function runClaimed(
+  central: CentralContext,
+  workflowId: string,
+  { cancel, closing }: RunInterrupts,
+): Promise<void> {
+  const ended = new AbortController();
+  const stop = AbortSignal.any([closing, ended.signal]);
+  const renew = async () => {
+    if (!(await claimWorkflow(central, workflowId))) ended.abort(new CentreStopping());
+  };
+  const renewing = setInterval(() => void renew().catch(ignore), central.times.claimMs / 3);
+  const cancelled = async () => {
+    const workflow = await findWorkflow(central.store, workflowId);
+    return workflow?.cancel_requested_at == null ? undefined : cancel.abort(new StepCancelled());
+  };
+  void central.signals.until([workflowTopic(workflowId)], cancelled, stop).catch(ignore);
+  try {
+    await runToEnd(central, workflowId, { cancel, closing: stop });
+  } finally {
+    clearInterval(renewing);
+    ended.abort(new CentreStopping());
+    await releaseWorkflow(central, workflowId);
+  }
 }
 
 /** Moves a workflow on until it has ended. What fails outside of a step, such as a full disk, is tried again until it works. */
@@ -89,13 +124,14 @@ async function runToEnd(
   }
 }
 
-/** Makes the next move of a workflow; true when it has ended. */
+/** Makes the next move of a workflow; true when it has ended, or another centre runs it. */
 async function advance(
   central: CentralContext,
   workflowId: string,
   { cancel, closing }: RunInterrupts,
 ): Promise<boolean> {
   closing.throwIfAborted();
+  if (!(await claimWorkflow(central, workflowId))) return true;
   const workflow = await findWorkflow(central.store, workflowId);
   if (workflow === undefined || workflow.state !== 'running') return true;
   if (workflow.cancel_requested_at !== null) cancel.abort(new StepCancelled());
