@@ -15,11 +15,7 @@ const topicsPerNotice = 50;
  * Signals that reach the other centres on the same database too (LISTEN and NOTIFY). What is notified here wakes those who wait here
  * at once. While the connection is away nothing is heard of the others; when it is back, everyone who waits looks again.
  */
-export function shareSignals(
-  local: Signals,
-  url: string,
-  log: Log,
-): Signals & { close(): Promise<void> } {
+export function shareSignals(local: Signals, url: string, log: Log): Signals & { close(): Promise<void> } {
   const sender = randomUUID();
   const stopping = new AbortController();
   let client: pg.Client | undefined;
