@@ -187,7 +187,8 @@ test('the centre runs beside the commands of its host and ends at SIGTERM', asyn
   ) as { token: string };
   const answer = await fetch(`${api}/api/compute/sites/list`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{}',
   });
   expect(await answer.json()).toEqual({ data: { items: [] } });
   child.kill('SIGTERM');
