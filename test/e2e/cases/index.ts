@@ -9,6 +9,7 @@ import { interrupt } from './interrupt.ts';
 import { intruder } from './intruder.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
+import { lifecycle } from './lifecycle.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { rotateKeys } from './rotations.ts';
@@ -29,6 +30,7 @@ export const cases: readonly EndToEndCase[] = [
   killRamdisk,
   noCentre,
   clockOff,
+  lifecycle,
   joinNode,
   tamperingSite,
   twoClaimants,
