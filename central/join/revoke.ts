@@ -23,9 +23,7 @@ export async function revokeAgent(store: Store, identity: AgentIdentity, reason:
   return store.transaction().execute(async (queries) => {
     const agent = await findAgent(queries, identity);
     if (agent?.revoked_at) throw revokedAlready(uri, agent.revoked_at);
-    const revoked = { revoked_at: now(), revoked_why: reason.why };
-    await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
-    const certificates = await revokeCertificates(queries, uri, reason);
+    const certificates = await closeIdentity(queries, uri, reason);
     const keys = identity.role === 'node' ? await revokeMachineKey(queries, identity.id, reason) : 0;
     if (agent === undefined && keys === 0) throw neverJoined(uri);
     await recordEvent(queries, {
@@ -38,6 +36,31 @@ export async function revokeAgent(store: Store, identity: AgentIdentity, reason:
     await noteHostChange(queries);
     return { identity: uri, certificates, machineKeys: keys };
   });
+}
+
+/**
+ * Revokes what the OS of a released node was let in by, whoever has kept a copy of it: the next OS of that node is somebody else's.
+ * The ramdisk's keys end with its boot.
+ */
+export async function revokeReleasedOs(queries: Queries, nodeId: string, by: string): Promise<void> {
+  const reason = { why: 'the node was released', by };
+  const uri = identityUri({ role: 'node', id: nodeId });
+  if ((await closeIdentity(queries, uri, reason)) === 0) return;
+  await recordEvent(queries, {
+    type: 'agent.revoked',
+    text: `node ${nodeId} was revoked: ${reason.why}`,
+    cause: by,
+    nodeId,
+    data: { identity: uri, why: reason.why },
+  });
+  await noteHostChange(queries);
+}
+
+/** The agent may not renew, and its certificates open nothing; returns how many those were. */
+async function closeIdentity(queries: Queries, uri: string, reason: RevocationReason): Promise<number> {
+  const revoked = { revoked_at: now(), revoked_why: reason.why };
+  await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
+  return revokeCertificates(queries, uri, reason);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { WireError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
+import { revokeReleasedOs } from '../join/revoke.ts';
 import { parseJson, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import type { PlannedStep } from '../workflows/plan.ts';
@@ -38,6 +39,8 @@ export async function settleNode(
           error: JSON.stringify(error ?? cancelled),
         };
   await queries.updateTable('nodes').set(after).where('node_id', '=', workflow.node_id).execute();
+  if (state === 'succeeded' && settlement.method === 'undeploy')
+    await revokeReleasedOs(queries, workflow.node_id, `workflow ${workflow.workflow_id}`);
 }
 
 const cancelled: WireError = {

@@ -77,3 +77,15 @@ test('retire revokes the certificate of the OS and its unused join tokens', asyn
   );
   await node.client.close();
 });
+
+test('after undeploy the OS that was there is let in no more, and the next one is', async () => {
+  const stage = await metalStage();
+  await follow(stage.line.call, await deploy(stage.line, nodeId));
+  const former = await joinedNode(stage);
+  await runMetal(stage, 'undeploy', { mode: 'quick' });
+  const idle = { observedGeneration: 0, taken: [], waitSeconds: 0 };
+  await expect(pollOnce(former, idle)).rejects.toThrow(/poll answered 401/);
+  const next = await joinedNode(stage);
+  await expect(pollOnce(next, idle)).resolves.toBeDefined();
+  await Promise.all([former.client.close(), next.client.close()]);
+});
