@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 const exclude = ['test/e2e/**', 'test/bench/**'];
+/** Tests of the centre that wait for machines more than they ask the database anything that the others do not; and what opens no store. */
+const oneDatabase = ['deploy', 'refusals', 'trust', 'oobPool', 'metalNodeAgent', 'stepRelays', 'interrupt'];
 
 export default defineConfig({
   test: {
@@ -13,8 +15,10 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/central/**/*.test.ts'],
-          // What opens no store.
-          exclude: ['test/central/userData/{settings,templates,validators}.test.ts'],
+          exclude: [
+            `test/central/{${oneDatabase}}.test.ts`,
+            'test/central/userData/{settings,templates,validators}.test.ts',
+          ],
           globalSetup: 'test/postgres/globalSetup.ts',
         },
       },
