@@ -1,4 +1,4 @@
-import { access, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { download, realPackage, unpack } from '#base/debian.ts';
 
@@ -31,6 +31,7 @@ export async function postgresPrograms(): Promise<PostgresPrograms> {
 
 async function unpackOnce(server: string, root: string): Promise<void> {
   const packages = await download({ ...debian, packages: [server], withDependencies: true });
+  await mkdir(path.dirname(root), { recursive: true });
   const partial = await mkdtemp(`${path.resolve('.cache/debian')}/unpack-`);
   for (const { name, file } of packages)
     if (name === server || isItsLibrary(name)) await unpack(file, partial);
