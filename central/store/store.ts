@@ -30,9 +30,12 @@ export function now(): string {
   return new Date().toISOString();
 }
 
-/** The time `milliseconds` from now. */
+/** Texts of later times begin with a sign, and do not sort by time any more. */
+const latestTime = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** The time `milliseconds` from now; the end of the year 9999 for what is beyond. */
 export function fromNow(milliseconds: number): string {
-  return new Date(Date.now() + milliseconds).toISOString();
+  return new Date(Math.min(Date.now() + milliseconds, latestTime)).toISOString();
 }
 
 export function parseJson<Value>(text: string | null): Value | undefined {

@@ -38,15 +38,12 @@ export async function runStep(
   const { closing } = interrupts;
   // Cleanup runs to its end even when the workflow is cancelled.
   const interrupt = step.phase === 'cleanup' ? closing : AbortSignal.any([interrupts.cancelled, closing]);
+  const tried = { ...row, attempt: row.state === 'running' ? row.attempt : row.attempt + 1 };
   try {
     await until(row.not_before, interrupt);
-    const begun = await begin(central, workflow, row, step);
-    const profile = JSON.parse(workflow.profile) as Profile;
-    const stop = AbortSignal.any([interrupt, timeoutSignal(begun.deadline, timedOut(step))]);
-    const place = { stepId: row.step_id, ...begun };
-    const end = await endOf(attempt({ central, workflow, profile, step, ...place, stop, closing }));
+    const end = await endOf(tryOnce(central, workflow, tried, step, { interrupt, closing }));
     if ('result' in end) await succeed(central, workflow, row, end.result);
-    else await failOrRetry(central, workflow, { ...row, attempt: begun.attempt }, step, end.failure);
+    else await failOrRetry(central, workflow, tried, step, end.failure);
   } catch (error) {
     if (!(error instanceof StepCancelled)) throw error;
     await cancel(central, workflow, row);
@@ -67,6 +64,21 @@ async function endOf(attempted: Promise<StepResult>): Promise<{ result: StepResu
   }
 }
 
+/** One attempt, from its start to what it returns. */
+async function tryOnce(
+  central: CentralContext,
+  workflow: WorkflowRow,
+  row: StepRow,
+  step: PlannedStep,
+  { interrupt, closing }: { interrupt: AbortSignal; closing: AbortSignal },
+): Promise<StepResult> {
+  const deadline = await begin(central, workflow, row, step);
+  const profile = JSON.parse(workflow.profile) as Profile;
+  const stop = AbortSignal.any([interrupt, timeoutSignal(deadline, timedOut(step))]);
+  const place = { stepId: row.step_id, attempt: row.attempt, deadline };
+  return attempt({ central, workflow, profile, step, ...place, stop, closing });
+}
+
 async function attempt(run: StepRun): Promise<StepResult> {
   const input = validate(steps[run.step.use].input, run.step.with);
   const execute = executors[run.step.use] as (run: StepRun, input: unknown) => Promise<StepResult>;
@@ -75,13 +87,16 @@ async function attempt(run: StepRun): Promise<StepResult> {
   return result;
 }
 
-/** Starts the next attempt, or takes up the interrupted one with some time to hear what happened meanwhile. */
+/**
+ * Starts the attempt of `row`, or takes it up where it was interrupted, with some time to hear what happened meanwhile. Returns
+ * when it is given up.
+ */
 async function begin(
   { store, times }: CentralContext,
   workflow: WorkflowRow,
   row: StepRow,
   step: PlannedStep,
-): Promise<{ attempt: number; deadline: string }> {
+): Promise<string> {
   if (row.state === 'running' && row.deadline !== null) {
     const deadline = [row.deadline, fromNow(times.resumeGraceMs)].toSorted().at(-1) ?? row.deadline;
     await changeStep(store, workflow, row, {
@@ -89,13 +104,13 @@ async function begin(
       event: 'resumed',
       text: 'where it was interrupted',
     });
-    return { attempt: row.attempt, deadline };
+    return deadline;
   }
-  const attempt = row.attempt + 1;
+  const { attempt } = row;
   const deadline = fromNow(step.timeoutMs);
   const set = { state: 'running' as const, attempt, deadline, started_at: now(), not_before: null };
   await changeStep(store, workflow, row, { set, event: 'started', data: { attempt, deadline } });
-  return { attempt, deadline };
+  return deadline;
 }
 
 async function succeed({ store }: CentralContext, workflow: WorkflowRow, row: StepRow, result: StepResult) {
@@ -124,7 +139,7 @@ async function failOrRetry(
   if (error.code === 'INTERNAL')
     log.error({ err: cause, workflowId: workflow.workflow_id, use: step.use }, 'step failed');
   const again = curable.includes(error.code) && row.attempt <= step.retries;
-  const shared = { error: JSON.stringify(error) };
+  const shared = { attempt: row.attempt, error: JSON.stringify(error) };
   if (again) {
     const notBefore = fromNow(times.retryDelayMs * 2 ** (row.attempt - 1));
     const set = { ...shared, state: 'pending' as const, not_before: notBefore };

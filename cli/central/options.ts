@@ -26,7 +26,7 @@ export function listenAddress(value: string): { host: string; port: number } {
 /** Reads a duration such as `24h` into milliseconds. */
 export function duration(value: string): number {
   if (!new RegExp(durationPattern).test(value))
-    throw new InvalidArgumentError('Write a whole number and ms, s, m or h, e.g. 24h.');
+    throw new InvalidArgumentError('Write a whole number and ms, s, m or h, e.g. 24h; 99999h at most.');
   return durationMs(value);
 }
 
