@@ -1,14 +1,14 @@
 import type { Server } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '#base/log.ts';
 import { toWireError } from '#contract/errors.ts';
-import { clientKey } from './clientKey.ts';
+import { guard, type Strangers } from './admission.ts';
 import { type ConnectionLimits, limitConnections } from './connections.ts';
-import { type HttpLimits, httpLimits, idleMs, refusalCost } from './limits.ts';
-import { type Rate, RateLimiter } from './rateLimiter.ts';
-import { asRefusal, notServed, rateLimited, refuseUnreadable, sendError } from './refusal.ts';
-import { hasCaller, noteRoutes } from './routes.ts';
+import { type HttpLimits, httpLimits, idleMs } from './limits.ts';
+import type { Rate } from './rateLimiter.ts';
+import { asRefusal, noPath, notServed, refuseHostless, refuseUnreadable, sendError } from './refusal.ts';
+import { noteRoutes } from './routes.ts';
 import { modernTls } from './tls.ts';
 
 export type Door = FastifyInstance;
@@ -19,7 +19,7 @@ export interface DoorOptions {
   tls?: ServerOptions | undefined;
   /** Bytes of a request's body; a route may say otherwise. */
   bodyLimit: number;
-  /** Of one client address. */
+  /** Of one client address: of all strangers there, and of those whom no row gives an allowance of their own. */
   rate: Rate;
   connections: ConnectionLimits;
   /** Proxies whose `X-Forwarded-For` is believed. */
@@ -36,7 +36,8 @@ export interface DoorOptions {
  */
 export function createDoor(options: DoorOptions): Door {
   const { log, tls, bodyLimit, trustProxy } = options;
-  const http = { ...httpLimits, ...options.times };
+  // A request without Host is refused by us, in our form.
+  const http = { ...httpLimits, ...options.times, requireHostHeader: false };
   const common = {
     bodyLimit,
     requestTimeout: httpLimits.requestTimeout,
@@ -44,8 +45,8 @@ export function createDoor(options: DoorOptions): Door {
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     clientErrorHandler: refuseUnreadable,
-    frameworkErrors: (error: unknown, _request: unknown, reply: Parameters<typeof sendError>[0]) =>
-      void sendError(reply, asRefusal(error)),
+    frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      refuseUnroutable(strangers, request, reply),
     ...(trustProxy === undefined ? {} : { trustProxy }),
   };
   const door =
@@ -54,22 +55,21 @@ export function createDoor(options: DoorOptions): Door {
       : (fastify({ ...common, https: { ...tls, ...modernTls, ...http } }) as unknown as Door);
   limitConnections(door.server as Server, options.connections, log);
   noteRoutes(door);
-  limitRate(door, options.rate);
+  const strangers = guard(door, options.rate);
+  door.addHook('onRequest', async ({ raw }) => refuseHostless(raw));
   answerFailures(door, options);
   return door;
 }
 
-/** Each request costs its address one; a refusal of somebody who has not shown who he is costs more. */
-function limitRate(door: Door, rate: Rate): void {
-  const limiter = new RateLimiter(rate);
-  door.addHook('onRequest', async (request) => {
-    const wait = limiter.take(clientKey(request.ip));
-    if (wait > 0) throw rateLimited(wait, 'address');
-  });
-  door.addHook('onResponse', async (request, { statusCode }) => {
-    if (statusCode >= 400 && statusCode < 500 && statusCode !== 429 && !hasCaller(request))
-      limiter.charge(clientKey(request.ip), refusalCost);
-  });
+/** What has no path to look up runs through no hook: it costs its address the same as any other refusal. */
+function refuseUnroutable(strangers: Strangers, request: FastifyRequest, reply: FastifyReply): void {
+  try {
+    strangers.take(request);
+    strangers.charge(request);
+    sendError(reply, noPath());
+  } catch (error) {
+    sendError(reply, error);
+  }
 }
 
 function answerFailures(door: Door, { log, explain = (error) => error }: DoorOptions): void {

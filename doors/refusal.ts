@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { errorStatus, RailheadError, toWireError } from '#contract/errors.ts';
@@ -24,6 +24,19 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
 export function notServed({ method, url }: { method: string; url: string }): RailheadError {
   const path = url.split('?')[0];
   return new RailheadError('NOT_FOUND', `there is no ${method} ${path} here`);
+}
+
+/** Says nothing of the URL, which has no part that is known to be its path. */
+export function noPath(): RailheadError {
+  return new RailheadError('INVALID_INPUT', 'the path cannot be decoded: encode it as UTF-8', {
+    reason: 'request',
+  });
+}
+
+/** @throws RailheadError INVALID_INPUT for what HTTP/1.1 does not allow (RFC 9112 §3.2) */
+export function refuseHostless({ httpVersion, headers }: IncomingMessage): void {
+  if (httpVersion !== '1.1' || headers.host !== undefined) return;
+  throw new RailheadError('INVALID_INPUT', 'an HTTP/1.1 request names its Host', { reason: 'request' });
 }
 
 /** Fastify's own refusals (no JSON, too large) are the caller's input; any other unknown error stays as it is. */

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { RateLimiter } from './rateLimiter.ts';
-import { rateLimited } from './refusal.ts';
 
 /** One row of a door's route table. */
 export interface Route<Caller = unknown> {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   /**
-   * Who calls, settled before a byte of the body is read, so that a stranger learns nothing of what is behind.
+   * Who calls, settled before a byte of the body is read, so that a stranger learns nothing of what is behind. It is asked again
+   * when the body is there, so it must not change anything.
    * @throws RailheadError UNAUTHENTICATED or FORBIDDEN
    */
   admit: (request: FastifyRequest) => Caller | Promise<Caller>;
@@ -32,26 +32,31 @@ export function addRoutes(door: FastifyInstance, table: readonly Route[]): void 
   for (const row of table) addRoute(door, row);
 }
 
-/** The requests whose caller has shown who it is, and the caller. */
-const callers = new WeakMap<FastifyRequest, unknown>();
-
-export function hasCaller(request: FastifyRequest): boolean {
-  return callers.get(request) !== undefined;
-}
-
-function addRoute(door: FastifyInstance, { method, path, admit, allowance, answer, ...rest }: Route): void {
+function addRoute(door: FastifyInstance, row: Route): void {
+  const { method, path, admit, allowance, answer, ...rest } = row;
   door.route({
     ...rest,
     method,
     url: path,
-    onRequest: async (request) => {
-      const caller = await admit(request);
-      callers.set(request, caller);
-      const wait = allowance?.limiter.take(allowance.keyOf(caller)) ?? 0;
-      if (wait > 0) throw rateLimited(wait, 'token');
-    },
-    handler: (request, reply) => answer(request, callers.get(request), reply),
+    config: { row } as object,
+    handler: (request, reply) => answer(request, callerOf(request), reply),
   });
+}
+
+/** The row that a request is for; undefined for what is not in the table. */
+export function rowOf({ routeOptions }: FastifyRequest): Route | undefined {
+  return (routeOptions.config as { row?: Route }).row;
+}
+
+const callers = new WeakMap<FastifyRequest, unknown>();
+
+/** Whom a request was let in as; undefined when it was not, and where anyone is. */
+export function callerOf(request: FastifyRequest): unknown {
+  return callers.get(request);
+}
+
+export function noteCaller(request: FastifyRequest, caller: unknown): void {
+  callers.set(request, caller);
 }
 
 const tables = new WeakMap<FastifyInstance, string[]>();

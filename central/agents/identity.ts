@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import { RailheadError } from '#contract/errors.ts';
-import type { Queries } from '../store/store.ts';
+import { now, type Queries } from '../store/store.ts';
 
 /** Who a verified client certificate says that its holder is. */
 export interface AgentIdentity {
@@ -39,8 +39,9 @@ export async function authenticateAgent(store: Queries, request: FastifyRequest)
 }
 
 /**
- * Whether an agent that was let in may stay: asked again while its long poll waits.
- * @throws RailheadError UNAUTHENTICATED (`unknown`, `revoked`)
+ * Whether an agent that was let in may stay: asked at each request, since TLS looks at a certificate once for all that come by its
+ * connection, and again while a long poll waits.
+ * @throws RailheadError UNAUTHENTICATED (`expired`, `unknown`, `revoked`)
  */
 export async function requireStanding(
   store: Queries,
@@ -55,11 +56,11 @@ export async function requireStanding(
     throw unauthenticated('this certificate is not in the books of this centre: join again', 'unknown');
   if (known.revoked_at !== null)
     throw unauthenticated('this agent was revoked: join again with a new token', 'revoked');
+  if (known.expires_at <= now()) throw expired();
 }
 
 function presented(socket: TLSSocket): { identity: AgentIdentity; serial: string } {
-  if (String(socket.authorizationError) === 'CERT_HAS_EXPIRED')
-    throw unauthenticated('this certificate has expired: renew it', 'expired');
+  if (String(socket.authorizationError) === 'CERT_HAS_EXPIRED') throw expired();
   const certificate = socket.authorized ? socket.getPeerCertificate() : undefined;
   const identity = identityInNames(certificate?.subjectaltname ?? '');
   if (certificate === undefined || identity === undefined)
@@ -72,6 +73,8 @@ export function siteOf(identity: AgentIdentity): string {
   if (identity.role === 'site') return identity.id;
   throw new RailheadError('FORBIDDEN', 'only site agents report here', { reason: 'role' });
 }
+
+const expired = () => unauthenticated('this certificate has expired: renew it', 'expired');
 
 function unauthenticated(message: string, reason: string): RailheadError {
   return new RailheadError('UNAUTHENTICATED', message, { reason });

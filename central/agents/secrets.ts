@@ -1,9 +1,9 @@
 import { sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
-import { RailheadError } from '#contract/errors.ts';
 import { type SecretAnswer, type SecretRequest, type SecretVersion, secretTyp } from '#contract/secrets.ts';
 import type { CentralContext } from '../context.ts';
+import { agentSealingKey } from '../join/agents.ts';
 import { bmcSecretOf, openSecret, siteSecrets } from '../secrets.ts';
 import { now } from '../store/store.ts';
 import { identityUri } from './identity.ts';
@@ -38,19 +38,8 @@ async function secretsOfSite({ store }: CentralContext, siteId: string): Promise
 
 async function sealFor(context: CentralContext, siteId: string, secret: SecretVersion) {
   const content = { ...secret, text: await openSecret(context, secret.secretId) };
-  const key = publicKeyFromJwk(await sealingKey(context, siteId));
+  const key = publicKeyFromJwk(await agentSealingKey(context.store, { role: 'site', id: siteId }));
   return { ...secret, sealed: await sealText(secretTyp, JSON.stringify(content), key) };
-}
-
-async function sealingKey({ store }: CentralContext, siteId: string): Promise<object> {
-  const agent = await store
-    .selectFrom('agents')
-    .select('sealing_key')
-    .where('identity', '=', identityUri({ role: 'site', id: siteId }))
-    .executeTakeFirst();
-  if (agent?.sealing_key) return JSON.parse(agent.sealing_key);
-  const message = `${siteId} has joined without a key that secrets can be sealed to: let it join again`;
-  throw new RailheadError('INVALID_STATE', message, { reason: 'sealing-key' });
 }
 
 async function noteDelivery(

@@ -1,7 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
-import type { Queries } from '../store/store.ts';
+import type { Queries, Store } from '../store/store.ts';
 import { fleet, type Grant, isGranted, type Scope, tenantScopes } from './grants.ts';
-import type { Caller } from './tokens.ts';
+import { type Caller, createToken, type NewToken, requireGood } from './tokens.ts';
 
 /**
  * A token never mints more than it may itself: each grant must lie within one of its own, and the new token ends no later.
@@ -28,6 +28,28 @@ export async function refuseBeyond(
         expiresAt: caller.expiresAt,
       },
     );
+}
+
+/**
+ * Mints a token by another one, in one transaction with the question whether that one is still good: none is born after the family
+ * that it would belong to was revoked.
+ * @throws RailheadError UNAUTHENTICATED when its parent was revoked, or has expired, meanwhile
+ */
+export function mintBy(store: Store, { tokenId }: Caller, token: NewToken) {
+  return store.transaction().execute(async (queries) => {
+    await lockToken(queries, tokenId);
+    await requireGood(queries, tokenId);
+    return createToken(queries, { ...token, parentId: tokenId });
+  });
+}
+
+/** A revocation at the same time waits, or was waited for. SQLite knows no SELECT FOR UPDATE. */
+async function lockToken(queries: Queries, tokenId: string): Promise<void> {
+  await queries
+    .updateTable('tokens')
+    .set((row) => ({ name: row.ref('name') }))
+    .where('token_id', '=', tokenId)
+    .execute();
 }
 
 /** What a grant is about, and the scopes that contain it, from narrow to wide. */

@@ -65,27 +65,27 @@ export function revokeToken(store: Store, tokenId: string, tenantId?: string): P
       .executeTakeFirst();
     if (token === undefined || (tenantId !== undefined && token.tenant_id !== tenantId))
       throw new RailheadError('NOT_FOUND', `there is no token ${tokenId} in use`, { path: 'tokenId' });
-    const family = await familyOf(queries, tokenId);
-    await queries
-      .updateTable('tokens')
-      .set({ revoked_at: now() })
-      .where('token_id', 'in', family)
-      .where('revoked_at', 'is', null)
-      .execute();
-    return family;
+    return revokeFamily(queries, tokenId);
   });
 }
 
-async function familyOf(queries: Queries, tokenId: string): Promise<string[]> {
-  const family = [tokenId];
-  for (let parents = family; parents.length > 0; ) {
+/** Parents go before one looks for children: whoever mints by one of them at the same time then has, or comes too late. */
+async function revokeFamily(queries: Queries, tokenId: string): Promise<string[]> {
+  const family: string[] = [];
+  for (let generation = [tokenId]; generation.length > 0; ) {
+    await queries
+      .updateTable('tokens')
+      .set({ revoked_at: now() })
+      .where('token_id', 'in', generation)
+      .where('revoked_at', 'is', null)
+      .execute();
+    family.push(...generation);
     const children = await queries
       .selectFrom('tokens')
       .select('token_id')
-      .where('parent_id', 'in', parents)
+      .where('parent_id', 'in', generation)
       .execute();
-    parents = children.map((row) => row.token_id);
-    family.push(...parents);
+    generation = children.map((row) => row.token_id);
   }
   return family;
 }
@@ -104,6 +104,14 @@ export async function authenticate(store: Queries, authorization: string | undef
   const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw unauthenticated('send Authorization: Bearer and a token', 'missing');
   return callerOf(await tokenByHash(store, tokenHash(token)));
+}
+
+/**
+ * Whether a token that was let in is still good.
+ * @throws RailheadError UNAUTHENTICATED
+ */
+export async function requireGood(store: Queries, tokenId: string): Promise<void> {
+  callerOf(await store.selectFrom('tokens').selectAll().where('token_id', '=', tokenId).executeTakeFirst());
 }
 
 function callerOf(row: Row<'tokens'> | undefined): Caller {

@@ -4,10 +4,10 @@ import { RailheadError } from '#contract/errors.ts';
 import { idPattern } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
-import { refuseBeyond } from '../api/delegation.ts';
+import { mintBy, refuseBeyond } from '../api/delegation.ts';
 import { fleet, Grant, type Scope, tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
-import { type Caller, createToken, revokeToken } from '../api/tokens.ts';
+import { type Caller, revokeToken } from '../api/tokens.ts';
 import { present } from '../nodes.ts';
 import { fromNow, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -70,7 +70,7 @@ async function create({ store }: ApiContext, input: CreateToken, caller: Caller)
   const { tenantId, name, grants } = input;
   const validMs = validity(input.validFor, caller);
   await refuseBeyond(store, caller, { grants, expiresAt: fromNow(validMs) });
-  const minted = await createToken(store, { tenantId, name, grants, validMs, parentId: caller.tokenId });
+  const minted = await mintBy(store, caller, { tenantId, name, grants, validMs });
   return { ...minted, name, grants, ...present({ tenantId }) };
 }
 

@@ -84,14 +84,16 @@ export async function joinAs(
   role: 'site' | 'node',
   nodeId: string,
   token: string,
+  sealingKey?: object,
 ): Promise<Credentials & { wellKnown: WellKnown; response: JoinResponse }> {
   const wellKnown = await readWellKnown(agentsUrl);
   const { key, csr } = await newRequest();
   const client = agentClient(agentsUrl, wellKnown.servingCa);
-  const { status, body } = await client.post(
-    '/v1/join',
-    await joinMessage(wellKnown, role, nodeId, token, csr),
-  );
+  const message = await joinMessage(wellKnown, role, nodeId, token, csr);
+  const { status, body } = await client.post('/v1/join', {
+    ...message,
+    ...(sealingKey === undefined ? {} : { sealingKey }),
+  });
   await client.close();
   if (status !== 200) throw new Error(`join answered ${status}: ${JSON.stringify(body)}`);
   const signer = publicKeyFromJwk(wellKnown.joinSigningKey);

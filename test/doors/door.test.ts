@@ -21,13 +21,16 @@ async function openDoor(options: Partial<DoorOptions> = {}) {
     ...options,
   });
   const bodies: unknown[] = [];
+  const dismissed = new Set<string>();
   const admit = ({ headers }: { headers: Record<string, unknown> }) => {
-    if (headers.authorization !== undefined) return String(headers.authorization);
+    const name = String(headers.authorization);
+    if (headers.authorization !== undefined && !dismissed.has(name)) return name;
     throw new RailheadError('UNAUTHENTICATED', 'who are you?', { reason: 'missing' });
   };
   const limiter = new RateLimiter({ perSecond: 0.5, burst: 2 });
   addRoutes(door, [
     route({ method: 'GET', path: '/open', admit: anyone, answer: () => ({ open: true }) }),
+    route({ method: 'GET', path: '/known', admit, answer: () => ({}) }),
     route({
       method: 'POST',
       path: '/closed',
@@ -42,7 +45,7 @@ async function openDoor(options: Partial<DoorOptions> = {}) {
   const url = await door.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => door.close());
   const { port } = door.server.address() as AddressInfo;
-  return { door, url, port, bodies };
+  return { door, url, port, bodies, dismiss: (name: string) => dismissed.add(name) };
 }
 
 const post = (url: string, headers: Record<string, string> = {}, body = '{}') =>
@@ -75,13 +78,26 @@ test('what is not in the table is not found, whatever the method, and the answer
     expect(answer.status).toBe(404);
     if (method !== 'HEAD') expect(await answer.text()).toMatch(/^\{"error":\{"code":"NOT_FOUND"(?!.*secret)/);
   }
-  expect(servedBy(door)).toEqual(['GET /open', 'POST /closed']);
+  expect(servedBy(door)).toEqual(['GET /open', 'GET /known', 'POST /closed']);
 });
 
-test('a path that is no path is refused in the same form', async () => {
-  const { url } = await openDoor();
-  const answer = await fetch(`${url}/%ff`);
-  expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'INVALID_INPUT' } }]);
+test('a path that is no path is refused in the same form, repeats nothing of it, and costs as every refusal', async () => {
+  const { url } = await openDoor({ rate: { perSecond: 0.1, burst: 50 } });
+  const answer = await fetch(`${url}/%ff?token=secret`);
+  const body = await answer.text();
+  expect([answer.status, JSON.parse(body)]).toMatchObject([400, { error: { code: 'INVALID_INPUT' } }]);
+  expect(body).not.toContain('secret');
+  const statuses: number[] = [];
+  for (let count = 0; count < 9; count++) statuses.push((await fetch(`${url}/%c0%80`)).status);
+  expect(statuses.filter((status) => status === 400)).toHaveLength(4);
+  expect(statuses.at(-1)).toBe(429);
+});
+
+test('a request that names no host is refused in the same form', async () => {
+  const { port } = await openDoor();
+  expect(await text(await dial(port, 'GET /open HTTP/1.1\r\nconnection: close\r\n\r\n'))).toMatch(
+    /^HTTP\/1\.1 400 .*"code":"INVALID_INPUT"/s,
+  );
 });
 
 test('who calls is settled before the body is read', async () => {
@@ -93,6 +109,20 @@ test('who calls is settled before the body is read', async () => {
   const [first] = (await once(socket, 'data')) as [Buffer];
   expect(first.toString()).toMatch(/^HTTP\/1.1 401 /);
   expect((await post(url, { authorization: 'me' }, '{')).status).toBe(400);
+  expect(bodies).toEqual([]);
+});
+
+test('who was let in is asked again when the body is there', async () => {
+  const { port, bodies, dismiss } = await openDoor();
+  const head = 'POST /closed HTTP/1.1\r\nhost: x\r\nauthorization: me\r\nexpect: 100-continue\r\n';
+  const socket = await dial(
+    port,
+    `${head}content-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n`,
+  );
+  await once(socket, 'readable');
+  dismiss('me');
+  socket.write('{}');
+  expect(await text(socket)).toMatch(/HTTP\/1\.1 401 /);
   expect(bodies).toEqual([]);
 });
 
@@ -150,6 +180,25 @@ test('one address comes as often as it may, and guessing costs it ten times as m
   expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(50);
 });
 
+test('a guesser keeps nobody out who may come from the same address, and nobody there pays for it but strangers', async () => {
+  const { url } = await openDoor({ rate: { perSecond: 0.1, burst: 50 } });
+  for (let count = 0; count < 20; count++) await post(url);
+  expect((await post(url)).status).toBe(429);
+  const me = { authorization: 'me' };
+  expect([(await post(url, me)).status, (await post(url, me)).status]).toEqual([200, 200]);
+  expect(await (await post(url, me)).json()).toMatchObject({ error: { details: { reason: 'token' } } });
+});
+
+test('whom no row gives an allowance has the one of its address, apart from its strangers', async () => {
+  const { url } = await openDoor({ rate: { perSecond: 0.1, burst: 3 } });
+  const known = () => fetch(`${url}/known`, { headers: { authorization: 'me' } });
+  const statuses: number[] = [];
+  expect((await fetch(`${url}/known`)).status).toBe(401);
+  expect((await fetch(`${url}/open`)).status).toBe(429);
+  for (let count = 0; count < 4; count++) statuses.push((await known()).status);
+  expect(statuses).toEqual([200, 200, 200, 429]);
+});
+
 test('behind a proxy that is trusted each client has its own rate; others cannot name themselves', async () => {
   const rate = { perSecond: 0.1, burst: 1 };
   const as = (url: string, client: string) =>
@@ -185,4 +234,22 @@ test('TLS is 1.3 or nothing', async () => {
     });
   expect(await handshake('TLSv1.3')).toMatch(/^TLSv1\.3 TLS_AES_256_GCM_SHA384$/);
   expect(await handshake('TLSv1.2')).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+});
+
+test('no TLS session is resumed: each connection shows its certificates anew', async () => {
+  const { port } = await openDoor({ tls: { ...(await selfSignedIdentity()) } });
+  const handshake = async (session?: Buffer) => {
+    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, session });
+    const sessions: Buffer[] = [];
+    let resumed: boolean | undefined;
+    socket.on('session', (told: Buffer) => sessions.push(told));
+    socket.once('secureConnect', () => {
+      resumed = socket.isSessionReused();
+    });
+    socket.write('GET /open HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+    return { resumed, session: sessions.at(-1) };
+  };
+  const first = await handshake();
+  expect((await handshake(first.session)).resumed).toBe(false);
 });

@@ -1,7 +1,7 @@
 import type { Server, ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Closable } from '#base/shutdown.ts';
-import { addRoutes } from '#doors/routes.ts';
+import { addRoutes, type Route } from '#doors/routes.ts';
 import { modernTls } from '#doors/tls.ts';
 import type { Identity } from '../../join/identity.ts';
 import { createSiteDoor, type Door, listen } from '../http/door.ts';
@@ -16,9 +16,19 @@ const bodyLimit = 256 * 1024;
 /** The door for ramdisks: TLS with the site's certificate. Whom the centre has revoked is refused at every route. */
 export function createMachineDoor(parts: MachineParts): Door {
   const door = createSiteDoor({ log: parts.log, tls: tlsOf(parts.kept.current), bodyLimit });
-  door.addHook('onRequest', async ({ raw }) => refuseRevokedPeer(raw.socket as TLSSocket, parts));
-  addRoutes(door, machineRoutes(parts));
+  addRoutes(
+    door,
+    machineRoutes(parts).map((row) => barred(row, parts)),
+  );
   return door;
+}
+
+function barred(row: Route, parts: MachineParts): Route {
+  const admit: Route['admit'] = (request) => {
+    refuseRevokedPeer(request.raw.socket as TLSSocket, parts);
+    return row.admit(request);
+  };
+  return { ...row, admit };
 }
 
 /** A client certificate is looked at when there is one: ramdisks have none. */

@@ -1,8 +1,8 @@
 import { MachinePoll, type MachinePollAnswer } from '#contract/agentWire.ts';
-import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
 import type { OpenOperation } from '../store/journal.ts';
 import type { Session } from '../store/sessions.ts';
+import { checkCurrent } from './current.ts';
 import type { MachineParts } from './parts.ts';
 
 /** Cancellations that each session has been told: they are repeated, but do not end a long poll twice. */
@@ -40,12 +40,6 @@ export async function pollMachine(
   } finally {
     release();
   }
-}
-
-/** Nothing more is told to a machine whose place another has taken while it waited. */
-function checkCurrent({ nodeId, claimedBy }: Session, { state }: MachineParts): void {
-  if (state.sessions.byNode(nodeId)?.claimedBy === claimedBy) return;
-  throw new RailheadError('UNAUTHENTICATED', 'the session has ended: join again', { reason: 'no-session' });
 }
 
 function answerNow(

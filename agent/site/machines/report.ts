@@ -5,6 +5,7 @@ import { type ErrorCode, errorStatus, RailheadError } from '#contract/errors.ts'
 import type { Operation, OperationResult } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { Session } from '../store/sessions.ts';
+import { checkCurrent } from './current.ts';
 import type { MachineParts } from './parts.ts';
 import { isSigned } from './signed.ts';
 
@@ -41,12 +42,13 @@ const Report = Type.Object({
 /**
  * `POST /v1/machine/report`: journals results that the machine has signed and passes progress on. When it returns, the results are
  * on stable storage. Telling a result twice is harmless.
- * @throws RailheadError FORBIDDEN for a result that is not signed by the machine's key
+ * @throws RailheadError FORBIDDEN for a result that is not signed by the machine's key, UNAUTHENTICATED when the session ends meanwhile
  */
 export async function takeReport(body: unknown, session: Session, parts: MachineParts): Promise<void> {
   const report = validate(Report, body);
   parts.presence.seen(session.nodeId);
   for (const result of report.results) await checkSigned(result, session);
+  checkCurrent(session, parts);
   for (const result of report.results) takeResult(result, session, parts);
   for (const progress of report.progress)
     if (ownOperation(progress.operationId, session, parts)) parts.progress.add(progress);

@@ -12,7 +12,7 @@ import { requestToken } from './token.ts';
 
 /** Everything that the machine listener serves. Who has not joined may only ask for a boot token and show it. */
 export function machineRoutes(parts: MachineParts): Route[] {
-  const told = new Map<string, ToldCancels>();
+  const told = toldCancels();
   const session = (request: FastifyRequest) => sessionOf(request, parts);
   return [
     route({
@@ -31,11 +31,7 @@ export function machineRoutes(parts: MachineParts): Route[] {
       method: 'POST',
       path: '/v1/machine/poll',
       admit: session,
-      answer: ({ body }, caller, reply) => {
-        const cancels = told.get(caller.claimedBy) ?? new Set();
-        told.set(caller.claimedBy, cancels);
-        return pollMachine(body, caller, cancels, goneSignal(reply), parts);
-      },
+      answer: ({ body }, caller, reply) => pollMachine(body, caller, told(caller), goneSignal(reply), parts),
     }),
     route({
       method: 'POST',
@@ -53,6 +49,18 @@ export function machineRoutes(parts: MachineParts): Route[] {
       },
     }),
   ];
+}
+
+/** What each machine has been told: of a node, those of its newest joined alone are kept. */
+function toldCancels(): (session: Session) => ToldCancels {
+  const byNode = new Map<string, { claimedBy: string; cancels: ToldCancels }>();
+  return ({ nodeId, claimedBy }) => {
+    const known = byNode.get(nodeId);
+    if (known?.claimedBy === claimedBy) return known.cancels;
+    const cancels: ToldCancels = new Set();
+    byNode.set(nodeId, { claimedBy, cancels });
+    return cancels;
+  };
 }
 
 /** @throws RailheadError UNAUTHENTICATED: the machine then joins again */

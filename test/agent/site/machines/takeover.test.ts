@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { readIdentity } from '#agent/join/identity.ts';
+import { holdRequest } from '../../../e2e/intruder/heldRequest.ts';
 import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
 import { discover } from '../bench/leases.ts';
 import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
@@ -77,6 +79,27 @@ test('nothing that waited for a contested machine is told to the next one that j
   expect(await bench.centre.result(waiting)).toMatchObject({
     outcome: 'failed',
     error: { details: { reason: 'contested' } },
+  });
+});
+
+test('a machine whose session ends while a body is on its way is told no secret and is not believed', async () => {
+  const { bench, machine, session, operationId } = await deployingMachine();
+  const { ca } = await readIdentity(bench.stateDirectory, 'site');
+  const shown = { bearer: session, ca };
+  const asking = await holdRequest(bench.machineUrl, '/v1/machine/secret', { ref: 'x' }, shown);
+  const telling = await holdRequest(
+    bench.machineUrl,
+    '/v1/machine/report',
+    { results: [], progress: [] },
+    shown,
+  );
+  await refused((await newMachine(bench)).join(tokenIn(await fetchScript(bench, mac)), mac));
+  for (const held of [asking, telling]) {
+    const { status, text } = await held.finish();
+    expect([status, JSON.parse(text)]).toMatchObject([401, { error: { details: { reason: 'no-session' } } }]);
+  }
+  expect(await refused(machine.report(session, { operationId, outcome: 'succeeded' }))).toMatchObject({
+    code: 'UNAUTHENTICATED',
   });
 });
 
