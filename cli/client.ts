@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { Agent, type Dispatcher, request } from 'undici';
-import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
+import { fromWireError, RailheadError } from '#contract/errors.ts';
+import { type ApiAnswer, readAnswer, unanswered } from './apiAnswer.ts';
 
 /** What the entry file found in the environment: `RAILHEAD_SERVER`, `RAILHEAD_TOKEN`, `RAILHEAD_CA`. */
 export interface CliEnvironment {
@@ -51,11 +52,16 @@ export async function withApi<Value>(
 ): Promise<Value> {
   const server = flags.server ?? environment.server;
   if (server === undefined) throw missing('--server URL or set RAILHEAD_SERVER', 'server');
+  const base = baseUrl(server);
   const token = await bearerToken(environment, flags);
   const ca = flags.ca ?? environment.ca;
-  const dispatcher = new Agent({ connect: ca === undefined ? {} : { ca: await readFile(ca, 'utf8') } });
+  const dispatcher = new Agent({
+    // Longer than any method waits for news.
+    headersTimeout: 90_000,
+    connect: { timeout: 10_000, ...(ca !== undefined && { ca: await readFile(ca, 'utf8') }) },
+  });
   try {
-    return await work((method, input) => callApi({ server, token, dispatcher }, method, input));
+    return await work((method, input) => callApi({ base, token, dispatcher }, method, input));
   } finally {
     await dispatcher.close();
   }
@@ -68,20 +74,21 @@ async function bearerToken(environment: CliEnvironment, { tokenFile }: ClientFla
 }
 
 interface Connection {
-  server: string;
+  base: URL;
   token: string;
   dispatcher: Dispatcher;
 }
 
 async function callApi<Data>(
-  { server, token, dispatcher }: Connection,
+  { base, token, dispatcher }: Connection,
   method: string,
   input: object,
 ): Promise<Data> {
-  const url = new URL(`/api/compute/${method.replace('.', '/')}`, server);
+  const url = new URL(`/api/compute/${method.replace('.', '/')}`, base);
   for (let tries = 1; ; tries++) {
-    const { data, error } = await send(url, token, dispatcher, input);
-    if (error === undefined) return data as Data;
+    const answer = await send(url, token, dispatcher, input);
+    if ('data' in answer) return answer.data as Data;
+    const { error } = answer;
     const seconds = error.details?.retryAfterSeconds;
     if (error.code !== 'RATE_LIMITED' || typeof seconds !== 'number' || tries > patience)
       throw fromWireError(error);
@@ -93,29 +100,27 @@ async function callApi<Data>(
 const patience = 3;
 const longestWaitSeconds = 30;
 
-async function send(
-  url: URL,
-  token: string,
-  dispatcher: Dispatcher,
-  input: object,
-): Promise<{ data?: unknown; error?: WireError }> {
+async function send(url: URL, token: string, dispatcher: Dispatcher, input: object): Promise<ApiAnswer> {
   try {
-    const { body } = await request(url, {
+    const { statusCode, body } = await request(url, {
       dispatcher,
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(input),
     });
-    return (await body.json()) as { data?: unknown; error?: WireError };
+    return readAnswer(url.origin, statusCode, await body.text());
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RailheadError(
-      'UNAVAILABLE',
-      `no answer from ${url.origin} (${why}): is the centre running?`,
-      {},
-      error,
-    );
+    throw error instanceof RailheadError ? error : unanswered(url.origin, error);
   }
+}
+
+/** @throws RailheadError INVALID_CONFIG for what is no http or https URL */
+function baseUrl(server: string): URL {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
+  throw new RailheadError('INVALID_CONFIG', `--server must be an https:// or http:// URL, not ${server}`, {
+    path: 'server',
+  });
 }
 
 function missing(what: string, path: string): RailheadError {

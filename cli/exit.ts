@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { exitStatus, RailheadError, toWireError } from '#contract/errors.ts';
 import { explained } from './failure.ts';
+import { visible } from './visible.ts';
 
 /** What the entry file says and ends with: lines for standard error, and the exit status. */
 export interface Farewell {
@@ -23,7 +24,7 @@ export function farewell(failure: unknown, debug: boolean): Farewell {
     return { lines: faultLines(error, debug), status: exitStatus.INTERNAL };
   const { code, message, details } = toWireError(error);
   const facts = details === undefined ? [] : [JSON.stringify(details)];
-  return { lines: [`railhead: ${code}: ${message}`, ...facts], status: exitStatus[code] };
+  return { lines: [`railhead: ${code}: ${message}`, ...facts].map(visible), status: exitStatus[code] };
 }
 
 function faultLines(error: unknown, debug: boolean): string[] {
@@ -34,4 +35,11 @@ function faultLines(error: unknown, debug: boolean): string[] {
     `railhead: INTERNAL: a fault of this program: ${message}`,
     'run it again with RAILHEAD_DEBUG=1 to see where, and report that',
   ];
+}
+
+/** How it ends when standard output fails: a reader that has seen enough is no failure; a full disk is one. */
+export function outputFarewell(error: NodeJS.ErrnoException): Farewell {
+  if (error.code === 'EPIPE') return { lines: [], status: 0 };
+  const lines = [`railhead: UNAVAILABLE: standard output cannot be written: ${error.message}`];
+  return { lines, status: exitStatus.UNAVAILABLE };
 }

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { OutputFormat } from './client.ts';
+import { visible } from './visible.ts';
 
 /** Prints one record: a line per field, or as a document. */
 export function printRecord(record: object, format: OutputFormat): void {
@@ -40,5 +41,5 @@ function aligned(cells: readonly string[], widths: readonly number[]): string {
 
 function inline(value: unknown): string {
   if (value === undefined || value === null) return '-';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return visible(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

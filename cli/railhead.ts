@@ -1,4 +1,4 @@
-import { farewell, throwInsteadOfExit } from './exit.ts';
+import { type Farewell, farewell, outputFarewell, throwInsteadOfExit } from './exit.ts';
 import { railheadProgram } from './program.ts';
 
 /** The operator's command line: the only file of `cli/` that reads the environment and ends the process. */
@@ -16,8 +16,15 @@ const program = railheadProgram({
 });
 throwInsteadOfExit(program);
 
+process.stdout.on('error', (error) => {
+  end(outputFarewell(error));
+  process.exit();
+});
 program.parseAsync(process.argv).catch((failure: unknown) => {
-  const { lines, status } = farewell(failure, debug !== undefined && debug !== '');
+  end(farewell(failure, debug !== undefined && debug !== ''));
+});
+
+function end({ lines, status }: Farewell): void {
   for (const line of lines) process.stderr.write(`${line}\n`);
   process.exitCode = status;
-});
+}

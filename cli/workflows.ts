@@ -3,6 +3,7 @@ import { fromWireError, RailheadError, type WireError } from '#contract/errors.t
 import { given, listAndPrint, type TenantFlags } from './call.ts';
 import { type CallApi, type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
 import { printLine, printList, printRecord } from './print.ts';
+import { visible } from './visible.ts';
 
 interface WorkflowAnswer {
   workflowId: string;
@@ -91,7 +92,7 @@ function printEvent(event: WorkflowEvent, { format }: TenantFlags): void {
   const { doneBytes, totalBytes } = event.data ?? {};
   const share =
     doneBytes === undefined || !totalBytes ? '' : ` ${Math.floor((100 * doneBytes) / totalBytes)} %`;
-  printLine(`${event.at}  ${event.type.padEnd(22)}  ${event.text}${share}`);
+  printLine(`${event.at}  ${event.type.padEnd(22)}  ${visible(event.text)}${share}`);
 }
 
 async function requireSuccess(call: CallApi, input: { tenantId: string; workflowId: string }): Promise<void> {

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { farewell, throwInsteadOfExit } from '#cli/exit.ts';
@@ -39,4 +41,19 @@ test('a fault of the program shows its stack only when it is asked for', () => {
   expect(farewell(fault, false).lines.join('\n')).not.toContain('    at ');
   expect(farewell(fault, false)).toMatchObject({ status: 1 });
   expect(farewell(fault, true).lines.join('\n')).toContain('    at ');
+});
+
+const railhead = path.resolve('bin/railhead');
+const shell = (script: string) => spawnSync('bash', ['-c', script, 'bash', railhead], { encoding: 'utf8' });
+
+test('a reader that has seen enough is no failure', () => {
+  const { stdout, stderr } = shell('"$1" completion fish | head -1; echo "$PIPESTATUS"');
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^complete -c railhead .*\n0\n$/);
+});
+
+test('a full disk is told in a sentence', () => {
+  const { stderr, status } = shell('"$1" completion fish > /dev/full');
+  expect(stderr).toMatch(/^railhead: UNAVAILABLE: standard output cannot be written: .*no space left.*\n$/i);
+  expect(status).toBe(7);
 });

@@ -23,6 +23,13 @@ test('a table has the chosen columns, aligned', () => {
   expect(list('table')).toBe('imageId  ref  details\nimg_1    a@1  {"deep":["x"]}\nimg_22   b@1  -\n');
 });
 
+test('what a tenant wrote neither colours the terminal nor begins a row', () => {
+  const name = 'a\u001b[31mred\nrow2  x\u202e\u0085';
+  const table = printed(() => printList([{ name }], ['name'], 'table'));
+  expect(table).toBe('name\na\\u001b[31mred\\u000arow2  x\\u202e\\u0085\n');
+  expect(JSON.parse(printed(() => printList([{ name }], ['name'], 'json')))).toEqual([{ name }]);
+});
+
 test('json and yaml have every field', () => {
   expect(JSON.parse(list('json'))).toEqual(rows);
   expect(parse(list('yaml'))).toEqual(rows);
