@@ -24,6 +24,11 @@ export type BootDecision =
       loader?: EfiLoader;
     }
   | {
+      kind: 'iso';
+      /** The ISO image, which is in the cache. */
+      digest: string;
+    }
+  | {
       kind: 'ramdisk';
       /** The unified kernel image for the machine's architecture. */
       digest: string;

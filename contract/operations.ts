@@ -44,13 +44,11 @@ export const DeployImage = Type.Object(
 );
 export type DeployImage = Static<typeof DeployImage>;
 
-const MediaInsert = Type.Object(
-  {
-    url: Type.String({ pattern: '^https://' }),
-    image: Type.Optional(Type.Object({ ref: Type.String(), digest: Digest }, closed)),
-  },
-  closed,
-);
+/** What virtual media mounts or, for a BMC without, the boot entry (compact JWS) of an ISO that the site's cache is to hold. */
+const MediaInsert = Type.Union([
+  Type.Object({ url: Type.String({ pattern: '^https://' }) }, closed),
+  Type.Object({ entry: Type.String() }, closed),
+]);
 
 /** One operation of a driver, for what it is bound to. */
 const DriverInvoke = Type.Object(
@@ -76,7 +74,6 @@ export const operations = {
   'boot.prepareRamdisk': { target: 'site', input: Type.Object({ entry: Type.String() }, closed) },
   'boot.cleanUp': { target: 'site', input: nothing },
   'inspect.oob': { target: 'site', input: nothing },
-  /** `url` is what virtual media mounts; a BMC without boots the `image` of the site's cache instead. */
   'media.insert': { target: 'site', input: MediaInsert },
   'media.eject': { target: 'site', input: nothing },
   'driver.invoke': { target: 'site', input: DriverInvoke },

@@ -54,6 +54,7 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
     if (turn.alarm) alarm(turn.why, machine, parts);
     return { kind: 'disk', ...(turn.loader === undefined ? {} : { loader: turn.loader }) };
   }
+  if (turn.kind === 'iso') return turn;
   const token = mint(machine, turn.entry, state);
   // A kernel that writes its log to a serial line at 115,200 baud starts seconds later.
   const kernelArguments = ['quiet', ...consoles.map((console) => `console=${console}`)];

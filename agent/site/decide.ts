@@ -1,12 +1,13 @@
 import type { MachineFacts } from '#bootserver/machine.ts';
-import type { BootEntry } from '#contract/bootEntry.ts';
+import { type BootEntry, isIsoEntry, type RamdiskEntry } from '#contract/bootEntry.ts';
 import type { EfiLoader } from '#contract/efiLoader.ts';
 import { isSameUuid } from '#contract/productUuid.ts';
 
 /** What a machine is to boot, and in words for its timeline why. */
 export type Turn =
   | { kind: 'disk'; why: string; loader?: EfiLoader; alarm?: true }
-  | { kind: 'ramdisk'; digest: string; entry: BootEntry };
+  | { kind: 'ramdisk'; digest: string; entry: RamdiskEntry }
+  | { kind: 'iso'; digest: string };
 
 /** What the site knows of a machine that asks. */
 export interface KnownMachine {
@@ -35,6 +36,11 @@ export function decideBoot(machine: MachineFacts, known: KnownMachine): Turn {
   if (!sameMachine(entry.uuid, machine.uuid)) {
     const why = `the boot entry is for the machine with UUID ${entry.uuid}, this one says ${machine.uuid}`;
     return { kind: 'disk', why, alarm: true };
+  }
+  if (isIsoEntry(entry)) {
+    const { ref, digest } = entry.iso;
+    if (known.isWithdrawn?.(digest)) return disk(`the ISO of its boot entry, ${ref}, is withdrawn`);
+    return { kind: 'iso', digest };
   }
   const digest = entry.ramdisk.digests[machine.architecture];
   if (digest === undefined) return disk(`${entry.ramdisk.ref} has no image for ${machine.architecture}`);

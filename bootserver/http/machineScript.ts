@@ -1,5 +1,6 @@
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
+import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 import { canonicalUuid } from '../dhcp/machineUuid.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
@@ -69,11 +70,13 @@ function machineFacts(
 function script(machine: MachineFacts, decision: BootDecision, context: MachineScriptContext): string {
   const { firmware, mac } = machine;
   if (decision.kind === 'disk') return diskScript(firmware, decision.loader);
+  const { httpUrl } = context;
+  if (decision.kind === 'iso') return isoScript({ firmware, httpUrl, digest: decision.digest });
   const kernelArguments = [
     ...decision.kernelArguments,
     `railhead.site=${context.machineUrl}`,
     `railhead.token=${decision.token}`,
     `railhead.mac=${mac}`,
   ];
-  return ramdiskScript({ firmware, httpUrl: context.httpUrl, digest: decision.digest, kernelArguments });
+  return ramdiskScript({ firmware, httpUrl, digest: decision.digest, kernelArguments });
 }

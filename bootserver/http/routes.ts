@@ -71,7 +71,7 @@ function noteScript({ mac, uuid, firmware }: MachineFacts, decision: BootDecisio
   const what =
     decision.kind === 'disk'
       ? localDisk(firmware, decision.loader)
-      : `ramdisk ${decision.digest.slice(0, 12)}`;
+      : `${decision.kind === 'iso' ? 'ISO' : 'ramdisk'} ${decision.digest.slice(0, 12)}`;
   boots.note(
     mac,
     decision.kind === 'disk' ? 'boot.disk' : 'boot.script',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Value } from 'typebox/value';
 import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
-import { BootEntry } from '#contract/bootEntry.ts';
+import { BootEntry, isIsoEntry } from '#contract/bootEntry.ts';
 import { RamdiskJoin } from '#contract/join.ts';
 import type { CentralContext } from '../context.ts';
 import { isListed } from '../join/revocationList.ts';
@@ -37,6 +37,8 @@ export function decideJoin(
   if (entry === undefined) return { reason: 'no-entry', text: 'it came under no boot entry of this centre' };
   if (entry.siteId !== expected.siteId || entry.nodeId !== expected.nodeId)
     return { reason: 'no-entry', text: `its boot entry is for ${entry.nodeId} at ${entry.siteId}` };
+  if (isIsoEntry(entry))
+    return { reason: 'no-entry', text: `its boot entry is for the ISO ${entry.iso.ref}` };
   if (at > entry.expiresAt) return { reason: 'no-entry', text: `its boot entry ended ${entry.expiresAt}` };
   if (mac !== undefined && mac !== join.mac)
     return { reason: 'other-mac', text: `the site says ${mac}, the machine ${join.mac}` };

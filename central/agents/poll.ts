@@ -74,12 +74,12 @@ async function currentAnswer(
   agent: AgentIdentity,
   observed: number,
 ): Promise<{ answer: AgentPollAnswer; freshCancel: boolean }> {
+  // Before the spec: what an operation needs is desired before it is queued, so the spec beside it has that.
+  const operations = agent.role === 'node' ? [] : await waitingOperations(context, agent.id);
   const spec = await currentNodeSpec(context, agent, observed);
   const news = spec.generation > observed ? { spec } : {};
   const shared = { protocol: protocolVersion, ...news };
-  if (agent.role === 'node')
-    return { answer: { ...shared, operations: [], cancelled: [] }, freshCancel: false };
-  const operations = await waitingOperations(context, agent.id);
+  if (agent.role === 'node') return { answer: { ...shared, operations, cancelled: [] }, freshCancel: false };
   const { operationIds: cancelled, fresh } = await cancelledOperations(context.store, agent.id);
   return { answer: { ...shared, operations, cancelled }, freshCancel: fresh };
 }

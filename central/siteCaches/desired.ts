@@ -1,4 +1,5 @@
 import type { CacheImage } from '#contract/images.ts';
+import { isosToServe } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import type { PoolPolicy } from '../groups/poolPolicy.ts';
 import { findImage } from '../images/resolve.ts';
@@ -9,8 +10,8 @@ import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
 /**
- * The images that a site is to hold: the ramdisks that its pools boot, then what they pre-warm. Each is verified now, and one
- * that does not verify is left out.
+ * The images that a site is to hold: the ramdisks that its pools boot, then what they pre-warm, then the ISOs that its boot entries
+ * name. Each is verified now, and one that does not verify is left out.
  */
 export async function desiredImages(context: CentralContext, siteId: string): Promise<CacheImage[]> {
   const pools = await context.store
@@ -20,11 +21,13 @@ export async function desiredImages(context: CentralContext, siteId: string): Pr
     .orderBy('pool_id')
     .execute();
   const images = new Map<string, CacheImage>();
+  const add = (image: CacheImage | undefined) => {
+    if (image !== undefined && !images.has(image.digest)) images.set(image.digest, image);
+  };
   for (const pool of pools)
-    for (const wanted of wantedBy(JSON.parse(pool.policy) as PoolPolicy)) {
-      const image = await usableImage(context, pool.tenant_id, wanted);
-      if (image !== undefined && !images.has(image.digest)) images.set(image.digest, image);
-    }
+    for (const wanted of wantedBy(JSON.parse(pool.policy) as PoolPolicy))
+      add(await wantedImage(context, pool.tenant_id, wanted));
+  for (const iso of await isosToServe(context.store, siteId)) add(await usableImage(context, iso));
   return [...images.values()];
 }
 
@@ -40,17 +43,25 @@ function wantedBy({ prewarmImages, ramdisk }: PoolPolicy): Wanted[] {
   return [...ramdisks, ...prewarmImages.map((ref) => ({ ref, isRamdisk: false }))];
 }
 
-async function usableImage(
-  { store, images, log }: CentralContext,
+async function wantedImage(
+  context: CentralContext,
   tenantId: string,
   { ref, isRamdisk }: Wanted,
 ): Promise<CacheImage | undefined> {
-  const image = await findImage(store, tenantId, ref);
+  const image = await findImage(context.store, tenantId, ref);
   if (image === undefined || (isRamdisk && image.kind !== 'ramdisk')) return undefined;
+  return usableImage(context, image);
+}
+
+async function usableImage(
+  { store, images, log }: CentralContext,
+  image: Row<'images'>,
+): Promise<CacheImage | undefined> {
   try {
     return cacheImage(image, await verifyImageForUse(store, image, { verifier: images.verifier }));
   } catch (error) {
-    log.warn({ ref, tenantId, err: error }, 'an image that a pool wants is not handed to its site');
+    const { ref, tenant_id: tenantId } = image;
+    log.warn({ ref, tenantId, err: error }, 'an image that a site wants is not handed to it');
     return undefined;
   }
 }

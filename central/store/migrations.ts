@@ -264,4 +264,7 @@ CREATE TABLE workflow_claims (
 );
 CREATE INDEX running_workflows ON workflows (workflow_id) WHERE state = 'running';
 `,
+  `
+ALTER TABLE boot_entries ADD COLUMN image_id TEXT;
+`,
 ];

@@ -212,6 +212,8 @@ interface BootEntriesTable {
   /** Signed by the centre: a compact JWS. */
   entry: string;
   expires_at: Time;
+  /** The ISO that it boots; null for a ramdisk's. */
+  image_id: string | null;
 }
 
 interface NodeSpecsTable {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { verifyDocument } from '#base/jws.ts';
-import { BootEntry } from '#contract/bootEntry.ts';
+import { BootEntry, isIsoEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
@@ -24,7 +24,9 @@ export async function checkEntry(
   answer: Pick<RamdiskJoinAnswer, 'siteId' | 'nodeId' | 'entry'>,
   expected: EntryExpectation,
 ): Promise<void> {
-  const { siteId, nodeId, macs, expiresAt } = await signedEntry(answer.entry, expected.signingKeys);
+  const entry = await signedEntry(answer.entry, expected.signingKeys);
+  const { siteId, nodeId, macs, expiresAt } = entry;
+  if (isIsoEntry(entry)) throw refused('iso', `it is for the ISO ${entry.iso.ref}`);
   if (siteId !== expected.siteId || siteId !== answer.siteId)
     throw refused('siteId', `it is for site ${siteId}`);
   if (nodeId !== answer.nodeId) throw refused('nodeId', `it is for node ${nodeId}`);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { bootScript } from '#ipxe/bootScript.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
 import { efiPath, scriptWord, setting } from '#ipxe/escape.ts';
+import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 
 const httpUrl = 'http://10.77.0.1:8080';
@@ -57,6 +58,26 @@ test.each(['uefi', 'bios'] as const)(
     expect(script).not.toMatch(new RegExp(`kernel .*${digest} `));
   },
 );
+
+test('the script of an ISO, whole', () => {
+  expect(isoScript({ firmware: 'uefi', httpUrl, digest })).toBe(`#!ipxe
+echo railhead: booting the ISO abababababab from the site's cache (uefi)
+set sanboot-tries:int32 0
+:sanboot
+sanboot --no-describe http://10.77.0.1:8080/images/sha256/${digest} && goto sanboot-done ||
+inc sanboot-tries
+iseq \${sanboot-tries} 15 && goto failed ||
+echo railhead: trying again in \${sanboot-tries} s
+sleep \${sanboot-tries}
+goto sanboot
+:sanboot-done
+echo railhead: the ISO has ended, the firmware goes on
+exit 1
+:failed
+echo railhead: the ISO did not start, the firmware goes on
+exit 1
+`);
+});
 
 test('a local boot tries each disk, and hands back to the firmware with a failure', () => {
   const lines = diskScript('uefi').trim().split('\n');

@@ -90,6 +90,11 @@ test.each([
   ['another node', { nodeId: 'node_other' }, 'it is for node node_other'],
   ['another site', { siteId: 'site_other' }, 'it is for site site_other'],
   ['another interface', { macs: ['52:54:00:77:00:99'] }, 'it is not for 52:54:00:77:00:41'],
+  [
+    'an ISO',
+    { ramdisk: undefined, iso: { ref: 'installer@1', digest: '1'.repeat(64) } },
+    'it is for the ISO installer@1',
+  ],
   ['a time that has passed', { expiresAt: '2020-01-01T00:00:00.000Z' }, 'it ended 2020-01-01T00:00:00.000Z'],
 ])('a boot entry for %s is refused until the site shows the right one', async (_, entry, why) => {
   await put('cmdline', `railhead.site=${site.url} railhead.token=tok railhead.mac=52:54:00:77:00:41`);

@@ -14,13 +14,15 @@ interface Shape {
   pattern?: string;
   minLength?: number;
   minimum?: number;
+  anyOf?: readonly TSchema[];
 }
 
 const shapeOf = (schema: TSchema) => schema as unknown as Shape;
 
 /** Every field of a message: the path of each leaf of its schema, optional ones too. A field that is added to the contract is here by itself. */
 export function fieldsOf(schema: TSchema, prefix = ''): string[] {
-  const { properties = {} } = shapeOf(schema);
+  const { properties = {}, anyOf } = shapeOf(schema);
+  if (anyOf !== undefined) return [...new Set(anyOf.flatMap((part) => fieldsOf(part, prefix)))];
   const names = Object.entries(properties);
   if (names.length === 0) return [prefix];
   return names.flatMap(([name, part]) => fieldsOf(part, prefix === '' ? name : `${prefix}.${name}`));
@@ -42,7 +44,8 @@ export function changed<Message extends object>(message: Message, field: string,
 
 function schemaAt(schema: TSchema, names: readonly string[]): TSchema {
   return names.reduce((part, name) => {
-    const found = shapeOf(part).properties?.[name];
+    const { anyOf = [part] } = shapeOf(part);
+    const found = anyOf.map((form) => shapeOf(form).properties?.[name]).find((field) => field !== undefined);
     if (found === undefined) throw new Error(`no field ${names.join('.')}`);
     return found;
   }, schema);

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
-import { checkEntry, digestsOf, openEntry } from '../operations/prepareRamdisk.ts';
+import { bootedBy, checkEntry, openEntry } from '../operations/bootEntry.ts';
 import type { SiteState } from '../store/state.ts';
 
 export interface EntryParts {
@@ -16,7 +16,7 @@ export interface EntryParts {
 
 /**
  * Makes the boot entries of this site those that the centre states, each a compact JWS by its key. What is stated no more goes at
- * once; what is lacking appears as soon as its ramdisk is here. Usually an operation has placed them already: this is for a
+ * once; what is lacking appears as soon as what it boots is here. Usually an operation has placed them already: this is for a
  * site that lost its state, or missed the end of a workflow.
  */
 export async function convergeEntries(stated: readonly string[], parts: EntryParts): Promise<void> {
@@ -41,7 +41,7 @@ export async function convergeEntries(stated: readonly string[], parts: EntryPar
 }
 
 async function place(entry: BootEntry, jws: string, { state, cache, signal }: EntryParts): Promise<void> {
-  for (const digest of digestsOf(entry)) await cache.ready(digest, signal);
+  for (const digest of bootedBy(entry)) await cache.ready(digest, signal);
   const isStillStated = state.spec.current()?.site?.bootEntries?.includes(jws);
   if (isStillStated === true && !signal.aborted) state.entries.put(entry, jws);
 }

@@ -1,3 +1,4 @@
+import { isIsoEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { type RamdiskTokenAnswer, RamdiskTokenRequest } from '#contract/join.ts';
@@ -7,16 +8,20 @@ import type { MachineParts } from './parts.ts';
 /**
  * `POST /v1/token`: a boot token for a ramdisk that firmware started without a command line. It is given only to the
  * address that this site has leased to the MAC.
- * @throws RailheadError NOT_FOUND without a boot entry, FORBIDDEN from another address
+ * @throws RailheadError NOT_FOUND without a boot entry of a ramdisk, FORBIDDEN from another address
  */
 export function requestToken(body: unknown, peer: string, { state }: MachineParts): RamdiskTokenAnswer {
   const { mac } = validate(RamdiskTokenRequest, body);
   const entry = state.entries.byMac(mac, Date.now());
-  if (entry === undefined)
-    throw new RailheadError('NOT_FOUND', `no boot entry for ${mac}: start a workflow for its node`, {
-      path: 'mac',
-      reason: 'no-entry',
-    });
+  if (entry === undefined || isIsoEntry(entry))
+    throw new RailheadError(
+      'NOT_FOUND',
+      `no boot entry of a ramdisk for ${mac}: start a workflow for its node`,
+      {
+        path: 'mac',
+        reason: 'no-entry',
+      },
+    );
   if (state.leasedTo(peer) !== mac)
     throw new RailheadError('FORBIDDEN', `${peer} is not the address that ${mac} has here`, {
       path: 'mac',

@@ -1,10 +1,16 @@
 import { repeatable, type SiteAction } from './action.ts';
+import { placeEntry } from './bootEntry.ts';
 
 export const insertMedia: SiteAction<'media.insert'> = {
-  run: async ({ url }, { withBmc, deadline }) => {
-    await withBmc((bmc) => bmc.insertMedia(url, { deadline }));
-    return { url, by: 'virtual-media' };
+  run: async (input, context) => {
+    if ('entry' in input) {
+      const { entryId, expiresAt } = await placeEntry(input.entry, 'iso', context);
+      return { by: 'sanboot', entryId, expiresAt };
+    }
+    const { url } = input;
+    await context.withBmc((bmc) => bmc.insertMedia(url, { deadline: context.deadline }));
+    return { by: 'virtual-media', url };
   },
-  // The same image that is in the drive already stays there.
+  // The same image that is in the drive already stays there, and an entry takes its own place.
   settle: repeatable,
 };

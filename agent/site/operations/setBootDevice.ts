@@ -1,10 +1,22 @@
-import { repeatable, type SiteAction } from './action.ts';
+import { isIsoEntry } from '#contract/bootEntry.ts';
+import type { BootDevice } from '#contract/steps.ts';
+import { type ActionContext, repeatable, type SiteAction } from './action.ts';
 
 export const setBootDevice: SiteAction<'management.setBootDevice'> = {
-  run: async ({ device, persistent = false }, { withBmc }) => ({
-    ...(await withBmc((bmc) => bmc.setBootDevice({ device, persistent }))),
-  }),
+  run: async (input, context) => {
+    const { persistent = false } = input;
+    const device = isByNetwork(input.device, context) ? 'pxe' : input.device;
+    const stored = await context.withBmc((bmc) => bmc.setBootDevice({ device, persistent }));
+    return { ...stored, ...(device === input.device ? {} : { insteadOf: input.device }) };
+  },
   // Setting reads back and leaves the same state twice; nothing has restarted the machine in between, since a node's
   // operations run one after the other.
   settle: repeatable,
 };
+
+/** While the machine's CD is an ISO that it boots by `sanboot`, the way to it is the network. */
+function isByNetwork(device: BootDevice, { nodeId, state }: ActionContext): boolean {
+  if (device !== 'cd') return false;
+  const entry = state.entries.byNode(nodeId);
+  return entry !== undefined && isIsoEntry(entry) && Date.parse(entry.expiresAt) > Date.now();
+}

@@ -1,18 +1,14 @@
 import { signDocument } from '#base/jws.ts';
-import type { BootEntry } from '#contract/bootEntry.ts';
+import type { RamdiskEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { newId } from '#contract/ids.ts';
 import { desireEntry } from '../../bootEntries.ts';
 import type { PoolPolicy } from '../../groups/poolPolicy.ts';
 import { resolveImage } from '../../images/resolve.ts';
 import { deployUse, verifyImageForUse } from '../../images/verify.ts';
-import { fromNow, now } from '../../store/store.ts';
 import type { Row } from '../../store/tables.ts';
+import { boundEntry, nodeOf } from '../boundEntry.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
-
-/** Hours, so that a machine boots while the centre is away. */
-const entryValidMs = 6 * 3_600_000;
 
 /**
  * Places a signed boot entry at the site: the machine's next network boot starts the pool's ramdisk. The entry is part of the
@@ -27,32 +23,13 @@ export function prepareRamdisk(run: StepRun): Promise<StepResult> {
   });
 }
 
-async function bootEntry(run: StepRun): Promise<BootEntry> {
-  const { store } = run.central;
-  const node = await store
-    .selectFrom('nodes')
-    .selectAll()
-    .where('node_id', '=', run.workflow.node_id)
-    .executeTakeFirstOrThrow();
-  const macs = await store
-    .selectFrom('node_macs')
-    .select('mac')
-    .where('node_id', '=', node.node_id)
-    .execute();
-  return {
-    entryId: newId('be'),
-    siteId: node.site_id,
-    nodeId: node.node_id,
-    macs: macs.map((row) => row.mac).toSorted(),
-    ...(node.uuid === null ? {} : { uuid: node.uuid }),
-    ramdisk: await poolRamdisk(run, node),
-    issuedAt: now(),
-    expiresAt: fromNow(entryValidMs),
-  };
+async function bootEntry(run: StepRun): Promise<RamdiskEntry> {
+  const node = await nodeOf(run);
+  return { ...(await boundEntry(run, node)), ramdisk: await poolRamdisk(run, node) };
 }
 
 /** The pool's ramdisk images by digest, each verified now. */
-async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<BootEntry['ramdisk']> {
+async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<RamdiskEntry['ramdisk']> {
   const { store } = run.central;
   const pool = await store
     .selectFrom('pools')
@@ -62,7 +39,7 @@ async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<BootEntry[
   const refs = pool === undefined ? [] : Object.entries((JSON.parse(pool.policy) as PoolPolicy).ramdisk);
   const [first] = refs;
   if (pool === undefined || first === undefined) throw noRamdisk(node);
-  const digests: BootEntry['ramdisk']['digests'] = {};
+  const digests: RamdiskEntry['ramdisk']['digests'] = {};
   for (const [architecture, ref] of refs) {
     const image = await resolveImage(store, pool.tenant_id, ref);
     if (image.kind !== 'ramdisk') throw notRamdisk(ref);

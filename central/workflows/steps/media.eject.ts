@@ -1,7 +1,14 @@
+import { dropIsoEntry } from '../../bootEntries.ts';
+import { unpinImages } from '../../siteCaches/locations.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
-/** Takes the medium out; where the machine was booted by `sanboot` instead, removes its boot entry. */
+/** Takes the medium out; where the machine boots it by `sanboot` instead, removes its boot entry. */
 export function ejectMedia(run: StepRun): Promise<StepResult> {
-  return relay(run, 'media.eject', async () => ({}));
+  const { central, workflow } = run;
+  return relay(run, 'media.eject', async () => {
+    await dropIsoEntry(central.store, workflow.node_id);
+    await unpinImages(central.store, workflow.workflow_id);
+    return {};
+  });
 }

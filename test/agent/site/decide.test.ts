@@ -51,6 +51,33 @@ test('a machine with an entry boots the ramdisk of its architecture', () => {
   expect(decideBoot(machine, { entry, leasedTo })).toMatchObject({ kind: 'ramdisk', digest: '1'.repeat(64) });
 });
 
+const { ramdisk: _ramdisk, ...bound } = entry;
+const isoEntry: BootEntry = { ...bound, iso: { ref: 'installer@1', digest: '2'.repeat(64) } };
+
+test.each(['x86_64', 'aarch64'] as const)(
+  'a machine with an ISO entry boots the ISO (%s)',
+  (architecture) => {
+    const turn = decideBoot({ ...machine, architecture }, { entry: isoEntry, loader, leasedTo });
+    expect(turn).toEqual({ kind: 'iso', digest: '2'.repeat(64) });
+  },
+);
+
+test('a withdrawn ISO boots nobody', () => {
+  const known = { entry: isoEntry, leasedTo, isWithdrawn: (digest: string) => digest === '2'.repeat(64) };
+  expect(decideBoot(machine, known)).toEqual({
+    kind: 'disk',
+    why: 'the ISO of its boot entry, installer@1, is withdrawn',
+  });
+});
+
+test.each([
+  ['another machine', { ...machine, uuid: '99999999-4455-6677-8899-aabbccddeeff' }, leasedTo],
+  ['another host', machine, '02:00:00:00:00:66'],
+])('%s does not get the ISO either, and it is an alarm', (_who, asking, holder) => {
+  const turn = decideBoot(asking, { entry: isoEntry, leasedTo: holder });
+  expect(turn).toMatchObject({ kind: 'disk', alarm: true });
+});
+
 test('without an image for its architecture it boots its disk, and the reason is said', () => {
   const turn = decideBoot({ ...machine, architecture: 'aarch64' }, { entry, leasedTo });
   expect(turn).toEqual({ kind: 'disk', why: 'ramdisk@1 has no image for aarch64' });

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { publicKeyFromJwk, signDocument, verifyDocument } from '#base/jws.ts';
 import type { MachinePoll, MachineReport } from '#contract/agentWire.ts';
-import type { BootEntry } from '#contract/bootEntry.ts';
+import type { IsoEntry, RamdiskEntry } from '#contract/bootEntry.ts';
 import { machineThumbprint, type RamdiskJoin } from '#contract/join.ts';
 import type { Operation, OperationProgress, OperationResult } from '#contract/operations.ts';
 import { issueServerIdentity, makeTestCa, type TestCa } from '../../fakes/certificates.ts';
@@ -16,7 +16,7 @@ export interface FakeSite {
   signingKey: KeyObject;
   joins: RamdiskJoin[];
   /** What the boot entry of the next joins says instead, and who signs it. */
-  forged: { entry?: Partial<BootEntry>; entryKey?: KeyObject };
+  forged: { entry?: Partial<Record<keyof RamdiskEntry | keyof IsoEntry, unknown>>; entryKey?: KeyObject };
   results: OperationResult[];
   progress: OperationProgress[];
   /** Signs an operation for the node and has it handed out. */

@@ -33,6 +33,8 @@ export interface ExecutorBench {
   state: SiteState;
   machine: FakeMachine;
   entry(more?: Partial<BootEntry>): Promise<string>;
+  /** The same for an ISO, `digest`. */
+  isoEntry(more?: Partial<BootEntry>): Promise<string>;
   /** Journals an operation; `started` leaves it as a killed agent does. */
   journal<Action extends OperationAction>(
     action: Action,
@@ -57,24 +59,19 @@ export async function setUpExecutor(
   const machine: FakeMachine = { power: 'off', calls: [] };
   const waiting = new Set<() => void>();
   const find = (id: string) => state.journal.results(100).find((result) => result.operationId === id);
+  const signEntry = (boots: object, more: object) => {
+    const bound = { entryId: newId('be'), siteId, nodeId, macs: [mac] };
+    const times = {
+      issuedAt: new Date().toISOString(),
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    return signDocument('railhead-boot-entry', { ...bound, ...boots, ...times, ...more }, privateKey);
+  };
   return {
     state,
     machine,
-    entry: (more = {}) =>
-      signDocument(
-        'railhead-boot-entry',
-        {
-          entryId: newId('be'),
-          siteId,
-          nodeId,
-          macs: [mac],
-          ramdisk: { ref: 'ramdisk@1', digests: { x86_64: digest } },
-          issuedAt: new Date().toISOString(),
-          expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
-          ...more,
-        },
-        privateKey,
-      ),
+    entry: (more = {}) => signEntry({ ramdisk: { ref: 'ramdisk@1', digests: { x86_64: digest } } }, more),
+    isoEntry: (more = {}) => signEntry({ iso: { ref: 'installer@1', digest } }, more),
     journal: (action, input, { started, ...more } = {}) => {
       const operationId = newId('op');
       const { target } = operations[action];

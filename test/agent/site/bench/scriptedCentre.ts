@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { signDocument } from '#base/jws.ts';
 import { type Authority, issueServer, newAuthority, openAuthority } from '#central/join/authority.ts';
 import type { AgentPoll, AgentReport, SiteEvent } from '#contract/agentWire.ts';
-import type { BootEntry } from '#contract/bootEntry.ts';
+import type { BootEntry, IsoEntry, RamdiskEntry } from '#contract/bootEntry.ts';
 import { newId } from '#contract/ids.ts';
 import type { NodeSpec, SiteSection } from '#contract/nodeSpec.ts';
 import type { Operation, OperationAction, OperationInput, OperationResult } from '#contract/operations.ts';
@@ -32,7 +32,8 @@ export interface ScriptedCentre {
   repeat(operationId: string): void;
   cancel(operationId: string): void;
   signEntry(
-    entry: Partial<BootEntry> & Pick<BootEntry, 'siteId' | 'nodeId' | 'macs' | 'ramdisk'>,
+    entry: Pick<BootEntry, 'siteId' | 'nodeId' | 'macs'> &
+      (Pick<RamdiskEntry, 'ramdisk'> | Pick<IsoEntry, 'iso'>),
   ): Promise<string>;
   /** Resolves with the first result of an operation, now or later. */
   result(operationId: string): Promise<OperationResult>;
