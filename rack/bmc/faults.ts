@@ -40,6 +40,10 @@ const faults = {
     summary: 'the system does not say which boot targets it knows',
     rewrite: (path, body) => (path === '/redfish/v1/Systems/1' ? withoutAnnotations(body) : body),
   },
+  'no-virtual-media': {
+    summary: 'the BMC has no virtual drive',
+    rewrite: (_path, { VirtualMedia: _drives, ...body }) => body,
+  },
   'sessions-exhausted': {
     summary: 'every login is refused for too many sessions',
     before: async ({ method, path }) =>

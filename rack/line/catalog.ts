@@ -53,6 +53,12 @@ export async function offerOs(
   await register(catalog, { kind: 'os', format: 'raw', ...facts, source });
 }
 
+/** The same for an ISO. */
+export async function offerIso(catalog: Catalog, { ref, file, ...facts }: Omit<OfferedImage, 'compression'>) {
+  const source = await catalog.source.serve(ref, file);
+  await register(catalog, { kind: 'os', format: 'iso', compression: 'none', ref, ...facts, source });
+}
+
 /** The same for the ramdisk that the machines boot. */
 export async function offerRamdisk(catalog: Catalog, { file, digest, sizeBytes }: Ramdisk): Promise<void> {
   const source = await catalog.source.serve(ramdiskRef, file);

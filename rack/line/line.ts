@@ -4,7 +4,15 @@ import { enterNamespace } from '../namespace.ts';
 import { type Rack, rackUp } from '../rack.ts';
 import type { Api } from './api.ts';
 import { type Artifacts, type OsVariant, type Progress, prepareArtifacts, ramdiskFor } from './artifacts.ts';
-import { makeSigner, type OfferedImage, offerOs, offerRamdisk, ramdiskRef, tenantId } from './catalog.ts';
+import {
+  makeSigner,
+  type OfferedImage,
+  offerIso,
+  offerOs,
+  offerRamdisk,
+  ramdiskRef,
+  tenantId,
+} from './catalog.ts';
 import type { Centre, CentreBooks } from './centre.ts';
 import { rackDirectory, takeDirectory } from './directory.ts';
 import { startServices } from './services.ts';
@@ -49,6 +57,8 @@ export interface Line {
   nodes: ReadonlyMap<string, string>;
   /** Serves a further image at the source, registers it, and has the site hold it. */
   offer(image: OfferedImage): Promise<void>;
+  /** Serves an ISO at the source and registers it; no site holds it before a machine is to boot it. */
+  offerIso(iso: Omit<OfferedImage, 'compression'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,7 +96,11 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
     await offerOs(catalog, image);
     await createPool(api, books.siteId, [image.ref]);
   };
-  return { rack, ...services, api, artifacts, nodes, offer, close: () => closeAll(started) };
+  return {
+    ...{ rack, ...services, api, artifacts, nodes, offer },
+    offerIso: (iso) => offerIso(catalog, iso),
+    close: () => closeAll(started),
+  };
 }
 
 async function raiseRack(options: LineOptions, { nicRom }: Artifacts, started: Closable[]): Promise<Rack> {

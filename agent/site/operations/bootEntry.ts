@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { verifyDocument } from '#base/jws.ts';
-import { BootEntry, digestsOf } from '#contract/bootEntry.ts';
+import { BootEntry, digestsOf, type IsoEntry, isIsoEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
 import type { ActionContext } from './action.ts';
@@ -56,6 +56,12 @@ export function checkEntry(
       expiresAt: entry.expiresAt,
     },
   );
+}
+
+/** The entry by which the node boots an ISO, if that is what it has, ended or not. */
+export function isoEntryOf({ nodeId, state }: ActionContext): IsoEntry | undefined {
+  const entry = state.entries.byNode(nodeId);
+  return entry !== undefined && isIsoEntry(entry) ? entry : undefined;
 }
 
 /** @throws RailheadError INVALID_INPUT for an entry that boots nothing */

@@ -1,5 +1,5 @@
 import { repeatable, type SiteAction } from './action.ts';
-import { placeEntry } from './bootEntry.ts';
+import { isoEntryOf, placeEntry } from './bootEntry.ts';
 
 export const insertMedia: SiteAction<'media.insert'> = {
   run: async (input, context) => {
@@ -8,7 +8,10 @@ export const insertMedia: SiteAction<'media.insert'> = {
       return { by: 'sanboot', entryId, expiresAt };
     }
     const { url } = input;
-    await context.withBmc((bmc) => bmc.insertMedia(url, { deadline: context.deadline }));
+    const { nodeId, state, deadline, withBmc } = context;
+    // A new medium takes the place of the old one, which was no medium of the BMC.
+    if (isoEntryOf(context) !== undefined) state.entries.remove(nodeId);
+    await withBmc((bmc) => bmc.insertMedia(url, { deadline }));
     return { by: 'virtual-media', url };
   },
   // The same image that is in the drive already stays there, and an entry takes its own place.

@@ -1,6 +1,6 @@
-import { isIsoEntry } from '#contract/bootEntry.ts';
 import type { BootDevice } from '#contract/steps.ts';
 import { type ActionContext, repeatable, type SiteAction } from './action.ts';
+import { isoEntryOf } from './bootEntry.ts';
 
 export const setBootDevice: SiteAction<'management.setBootDevice'> = {
   run: async (input, context) => {
@@ -15,8 +15,7 @@ export const setBootDevice: SiteAction<'management.setBootDevice'> = {
 };
 
 /** While the machine's CD is an ISO that it boots by `sanboot`, the way to it is the network. */
-function isByNetwork(device: BootDevice, { nodeId, state }: ActionContext): boolean {
-  if (device !== 'cd') return false;
-  const entry = state.entries.byNode(nodeId);
-  return entry !== undefined && isIsoEntry(entry) && Date.parse(entry.expiresAt) > Date.now();
+function isByNetwork(device: BootDevice, context: ActionContext): boolean {
+  const entry = isoEntryOf(context);
+  return device === 'cd' && entry !== undefined && Date.parse(entry.expiresAt) > Date.now();
 }

@@ -23,7 +23,16 @@ export async function insertMedia(
   { url, fromStep, image }: StepInput<'media.insert'>,
 ): Promise<StepResult> {
   if (image !== undefined) return insertIso(run, await catalogIso(run, image));
-  return relay(run, 'media.insert', async () => ({ url: url ?? (await urlOfStep(run, fromStep ?? '')) }));
+  return mount(run, async () => url ?? (await urlOfStep(run, fromStep ?? '')));
+}
+
+/** A new medium takes the place of the old one, also of an ISO that the machine boots from its site. */
+function mount(run: StepRun, urlToMount: () => Promise<string>): Promise<StepResult> {
+  return relay(run, 'media.insert', async () => {
+    const url = await urlToMount();
+    await dropIsoEntry(run.central.store, run.workflow.node_id);
+    return { url };
+  });
 }
 
 async function catalogIso(run: StepRun, ref: string): Promise<Row<'images'>> {
@@ -38,9 +47,9 @@ async function catalogIso(run: StepRun, ref: string): Promise<Row<'images'>> {
 async function insertIso(run: StepRun, image: Row<'images'>): Promise<StepResult> {
   const { store, images } = run.central;
   try {
-    return await relay(run, 'media.insert', async () => {
+    return await mount(run, async () => {
       await verifyImageForUse(store, image, deployUse(images, run.workflow.tenant_id));
-      return { url: image.source };
+      return image.source;
     });
   } catch (error) {
     if (!lacksVirtualMedia(error)) throw error;

@@ -13,6 +13,7 @@ import { lifecycle } from './lifecycle.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { rotateKeys } from './rotations.ts';
+import { sanbootFallback } from './sanbootFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
@@ -31,6 +32,7 @@ export const cases: readonly EndToEndCase[] = [
   noCentre,
   clockOff,
   lifecycle,
+  sanbootFallback,
   joinNode,
   tamperingSite,
   twoClaimants,

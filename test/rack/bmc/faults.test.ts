@@ -36,6 +36,12 @@ test('no-allowable-values hides which boot targets there are', async () => {
   expect(Boot.BootSourceOverrideTarget).toBe('None');
 });
 
+test('no-virtual-media hides the drive', async () => {
+  const { ask } = withFault('no-virtual-media');
+  expect((await ask('GET', system)).body).toMatchObject({ Id: '1' });
+  expect((await ask('GET', system)).body).not.toHaveProperty('VirtualMedia');
+});
+
 test('sessions-exhausted refuses logins and leaves Basic alone', async () => {
   const { ask } = withFault('sessions-exhausted');
   const login = await ask('POST', '/redfish/v1/SessionService/Sessions', {});

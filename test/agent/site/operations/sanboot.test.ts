@@ -90,7 +90,7 @@ test('while the entry is in force cd means pxe, after a restart too; media.eject
   expect(disk.result).toEqual({ device: 'disk', persistent: false });
 
   const eject = await afterRestart(bench, bench.journal('media.eject', {}));
-  expect(eject).toMatchObject({ outcome: 'succeeded', result: { removed: true } });
+  expect(eject).toMatchObject({ outcome: 'succeeded' });
   expect(bench.state.entries.all()).toEqual([]);
   const last = await afterRestart(bench, bench.journal('management.setBootDevice', { device: 'cd' }));
   expect(last.result).toEqual({ device: 'cd', persistent: false });
@@ -117,8 +117,19 @@ test("media.eject leaves a ramdisk's entry, under which cd stays cd", async () =
   bench.start();
   await bench.result(prepare);
   expect(await bench.result(set)).toMatchObject({ result: { device: 'cd' } });
-  expect(await bench.result(eject)).toMatchObject({ outcome: 'succeeded', result: { removed: false } });
+  expect(await bench.result(eject)).toMatchObject({ outcome: 'succeeded' });
   expect(entryOf(bench)).toBeDefined();
+});
+
+test('a medium that the BMC mounts takes the place of the ISO: cd is cd again', async () => {
+  const bench = await withIso();
+  const url = 'https://images.example.com/rescue.iso';
+  expect(await afterRestart(bench, bench.journal('media.insert', { url }))).toMatchObject({
+    result: { by: 'virtual-media', url },
+  });
+  expect(entryOf(bench)).toBeUndefined();
+  const set = bench.journal('management.setBootDevice', { device: 'cd' });
+  expect((await afterRestart(bench, set)).result).toEqual({ device: 'cd', persistent: false });
 });
 
 test('an eject that the BMC fails has removed the entry all the same', async () => {
