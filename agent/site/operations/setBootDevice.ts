@@ -16,6 +16,6 @@ export const setBootDevice: SiteAction<'management.setBootDevice'> = {
 
 /** While the machine's CD is an ISO that it boots by `sanboot`, the way to it is the network. */
 function isByNetwork(device: BootDevice, context: ActionContext): boolean {
-  const entry = isoEntryOf(context);
-  return device === 'cd' && entry !== undefined && Date.parse(entry.expiresAt) > Date.now();
+  const entry = device === 'cd' ? isoEntryOf(context) : undefined;
+  return entry !== undefined && Date.parse(entry.expiresAt) > Date.now();
 }
