@@ -15,6 +15,14 @@ export async function noteHostChange(queries: Queries): Promise<void> {
     .execute();
 }
 
+/** Keeps the commands of the host waiting that note a change, until this transaction has ended. */
+export async function holdHostChanges(queries: Queries): Promise<void> {
+  await queries
+    .updateTable('host_changes')
+    .set((row) => ({ turn: row.ref('turn') }))
+    .execute();
+}
+
 /** Wakes every site's poll when a command of the host, which is another process, has changed something. Runs until `stop`. */
 export async function watchHostChanges(
   { store, signals, log }: CentralContext,

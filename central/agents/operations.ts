@@ -29,6 +29,8 @@ export interface NewOperation<Action extends OperationAction> {
   joinId?: string;
   /** What `input` refers to, sealed to that ramdisk. */
   secrets?: readonly SealedSecret[];
+  /** What goes into the books together with it; what it throws keeps the operation from being queued. */
+  noting?: (queries: Queries) => Promise<void>;
 }
 
 /** The operation of one step attempt, when it was handed out already: after a crash it is the same one. */
@@ -80,19 +82,20 @@ export async function queueOperation<Action extends OperationAction>(
   const signed = jws === undefined ? plain : { ...plain, jws };
   const operation = secrets.length === 0 ? signed : { ...signed, secrets };
   const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part };
-  await store
-    .insertInto('operations')
-    .values({
-      operation_id: operation.operationId,
-      ...place,
-      target,
-      action,
-      sealed: sealer.seal(JSON.stringify(operation)),
-      join_id: request.joinId ?? null,
-      created_at: now(),
-      expires_at: expiresAt,
-    })
-    .execute();
+  const row = {
+    operation_id: operation.operationId,
+    ...place,
+    target,
+    action,
+    sealed: sealer.seal(JSON.stringify(operation)),
+    join_id: request.joinId ?? null,
+    created_at: now(),
+    expires_at: expiresAt,
+  };
+  await store.transaction().execute(async (queries) => {
+    await request.noting?.(queries);
+    await queries.insertInto('operations').values(row).execute();
+  });
   signals.notify(siteTopic(siteId));
   return operation.operationId;
 }

@@ -1,30 +1,40 @@
 import { now, type Queries, type Store } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
-/** A machine whose disk has an image, or had begun to get it. */
+/** A machine that was given an image: its disk has it or had begun to get it, or it was its medium. */
 export interface DeployedNode {
   nodeId: string;
   tenantId: string;
   siteId: string;
   ref: string;
-  state: 'writing' | 'deployed';
+  state: UseState;
   at: string;
 }
 
+/** A machine, and the workflow that gives it an image. */
+export interface UsePlace {
+  nodeId: string;
+  workflowId: string;
+}
+
+type UseState = Row<'node_images'>['state'];
+
 /**
- * Which image is on which machine's disk? A write is noted before the machine is told of it, and until it has succeeded
- * what was there before stands beside it: the write may never have begun.
+ * Which image was given to which machine? It is noted before the machine is told of it. Until a write has succeeded what was there
+ * before stands beside it: the write may never have begun. What was mounted stays on record, for the machine may run what it
+ * installed from there.
  */
-export async function noteWriting(
+export async function noteUse(
   queries: Queries,
-  place: { nodeId: string; workflowId: string },
+  place: UsePlace,
   image: Pick<Row<'images'>, 'sha256' | 'ref' | 'image_id'>,
+  state: Exclude<UseState, 'deployed'>,
 ): Promise<void> {
   const facts = {
     ref: image.ref,
     image_id: image.image_id,
     workflow_id: place.workflowId,
-    state: 'writing' as const,
+    state,
     at: now(),
   };
   await queries
@@ -37,13 +47,18 @@ export async function noteWriting(
     .execute();
 }
 
-/** The machine has written the whole image: whatever was on the disk before is gone. */
-export async function noteDeployed(store: Store, nodeId: string, sha256: string): Promise<void> {
+/** The machine has written the whole image: whatever was on the disk before is gone. A medium of this workflow may still be in. */
+export async function noteDeployed(
+  store: Store,
+  { nodeId, workflowId }: UsePlace,
+  sha256: string,
+): Promise<void> {
   await store.transaction().execute(async (queries) => {
     await queries
       .deleteFrom('node_images')
       .where('node_id', '=', nodeId)
       .where('sha256', '!=', sha256)
+      .where((where) => where.or([where('state', '!=', 'mounted'), where('workflow_id', '!=', workflowId)]))
       .execute();
     await queries
       .updateTable('node_images')
@@ -82,14 +97,19 @@ export function imagesOn(queries: Queries, nodeId: string): Promise<Row<'node_im
   return queries.selectFrom('node_images').selectAll().where('node_id', '=', nodeId).orderBy('at').execute();
 }
 
-/** Asks for the end of every write of this digest that has not ended. */
-export async function cancelWrites(queries: Queries, sha256: string): Promise<void> {
-  const writing = queries.selectFrom('node_images').select('workflow_id').where('sha256', '=', sha256);
+/** Asks for the end of whatever the workflows do that have given this digest to a machine; their cleanup goes on. */
+export async function abandonUses(queries: Queries, sha256: string): Promise<void> {
+  const using = queries.selectFrom('node_images').select('workflow_id').where('sha256', '=', sha256);
+  const cleanup = queries
+    .selectFrom('workflow_steps')
+    .select('step_id')
+    .where('workflow_id', 'in', using)
+    .where('phase', '=', 'cleanup');
   await queries
     .updateTable('operations')
     .set({ cancel_requested_at: now() })
-    .where('action', '=', 'deploy.image')
-    .where('workflow_id', 'in', writing)
+    .where('workflow_id', 'in', using)
+    .where('step_id', 'not in', cleanup)
     .where('outcome', 'is', null)
     .where('cancel_requested_at', 'is', null)
     .execute();

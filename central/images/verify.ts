@@ -4,6 +4,7 @@ import type { Row } from '../store/tables.ts';
 import { rootTenant } from './signers.ts';
 import { allowlistVerifier, type ImageSettings, type ImageVerifier, type Vouched } from './verifier.ts';
 import { findWithdrawal } from './withdrawal.ts';
+import { withdrawnError } from './withdrawnUse.ts';
 
 /** What `verifyImageForUse` lets through, and how it checks. */
 export interface ImageUse {
@@ -52,18 +53,7 @@ function isOwnOs(image: Row<'images'>, tenantId: string | undefined): boolean {
 /** @throws RailheadError INVALID_STATE, reason `withdrawn` */
 export async function refuseWithdrawn(store: Queries, image: Row<'images'>): Promise<void> {
   const withdrawal = await findWithdrawal(store, image.sha256);
-  if (withdrawal === undefined) return;
-  const { why, withdrawn_at: withdrawnAt } = withdrawal;
-  const { ref, image_id: imageId, sha256: digest } = image;
-  const message = `image ${ref} was withdrawn (${why}): use another version`;
-  throw new RailheadError('INVALID_STATE', message, {
-    reason: 'withdrawn',
-    imageId,
-    ref,
-    digest,
-    withdrawnAt,
-    why,
-  });
+  if (withdrawal !== undefined) throw withdrawnError(image, withdrawal);
 }
 
 function unusable({ ref, image_id: imageId }: Row<'images'>, reason: string, what: string): RailheadError {

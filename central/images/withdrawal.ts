@@ -3,9 +3,9 @@ import { recordEvent } from '../events.ts';
 import { noteHostChange } from '../hostChanges.ts';
 import { now, type Queries, type Store } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { cancelWrites, type DeployedNode, nodesWith } from './deployments.ts';
+import { abandonUses, type DeployedNode, nodesWith } from './deployments.ts';
 
-/** A digest that neither deploys nor boots, with the catalog's names for it and the machines whose disk has it. */
+/** A digest that neither deploys nor boots, with the catalog's names for it and the machines that were given it. */
 export interface Withdrawal {
   digest: string;
   why: string;
@@ -15,25 +15,26 @@ export interface Withdrawal {
 }
 
 /**
- * Withdraws a digest, whether the catalog knows it or not: from now on it neither deploys nor boots anywhere. Deploys that
- * stream it are abandoned, sites refuse and evict it as soon as they hear of it, and each machine that runs it gets an
- * event. Doing it again only changes the reason. All of it is one transaction.
+ * Withdraws a digest, whether the catalog knows it or not: from now on it neither deploys nor boots anywhere. Workflows that
+ * have given it to a machine are stopped wherever they stand, sites refuse and evict it as soon as they hear of it, and each
+ * machine that was given it gets an event. Doing it again only changes the reason. All of it is one transaction.
  * @throws RailheadError INVALID_INPUT for what is no digest, or an empty reason
  */
 export async function withdrawDigest(store: Store, digest: string, why: string): Promise<Withdrawal> {
   const sha256 = checkedDigest(digest);
   if (why.trim() === '') throw new RailheadError('INVALID_INPUT', 'say why it is withdrawn', { path: 'why' });
   return store.transaction().execute(async (queries) => {
+    // First, so that what gives the digest to a machine meanwhile comes before, and is found, or after, and is refused.
+    await noteHostChange(queries);
     const row = { sha256, why: why.trim(), withdrawn_at: now() };
     await queries
       .insertInto('withdrawn_digests')
       .values(row)
       .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ why: row.why }))
       .execute();
-    await cancelWrites(queries, sha256);
+    await abandonUses(queries, sha256);
     const withdrawal = await describe(queries, { ...row, ...(await findWithdrawal(queries, sha256)) });
     await tellMachines(queries, withdrawal);
-    await noteHostChange(queries);
     return withdrawal;
   });
 }
@@ -45,6 +46,7 @@ export async function withdrawDigest(store: Store, digest: string, why: string):
 export async function undoWithdrawal(store: Store, digest: string): Promise<void> {
   const sha256 = checkedDigest(digest);
   await store.transaction().execute(async (queries) => {
+    await noteHostChange(queries);
     const { numDeletedRows } = await queries
       .deleteFrom('withdrawn_digests')
       .where('sha256', '=', sha256)
@@ -57,7 +59,6 @@ export async function undoWithdrawal(store: Store, digest: string): Promise<void
       cause: 'host',
       data: { digest: sha256 },
     });
-    await noteHostChange(queries);
   });
 }
 
@@ -116,9 +117,15 @@ async function tellMachines(queries: Queries, { digest, why, nodes }: Withdrawal
   for (const { nodeId, ref, state } of nodes)
     await recordEvent(queries, {
       type: 'image.withdrawn',
-      text: `${ref}, ${state === 'deployed' ? 'which this machine runs' : 'which was being written'}, was withdrawn: ${why}`,
+      text: `${ref}, ${useTexts[state]}, was withdrawn: ${why}`,
       cause: 'host',
       nodeId,
       data,
     });
 }
+
+const useTexts: Record<DeployedNode['state'], string> = {
+  deployed: 'which this machine runs',
+  writing: 'which was being written',
+  mounted: 'which was mounted on this machine',
+};

@@ -267,4 +267,16 @@ CREATE INDEX running_workflows ON workflows (workflow_id) WHERE state = 'running
   `
 ALTER TABLE boot_entries ADD COLUMN image_id TEXT;
 `,
+  `
+ALTER TABLE node_images RENAME TO node_images_before;
+CREATE TABLE node_images (
+  node_id TEXT NOT NULL REFERENCES nodes (node_id), sha256 TEXT NOT NULL, ref TEXT NOT NULL, image_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('writing', 'deployed', 'mounted')), workflow_id TEXT NOT NULL,
+  at TEXT NOT NULL, PRIMARY KEY (node_id, sha256)
+);
+INSERT INTO node_images SELECT node_id, sha256, ref, image_id, state, workflow_id, at FROM node_images_before;
+DROP TABLE node_images_before;
+CREATE INDEX node_images_by_digest ON node_images (sha256);
+CREATE INDEX node_images_by_workflow ON node_images (workflow_id);
+`,
 ];

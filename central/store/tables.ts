@@ -117,7 +117,7 @@ interface NodeImagesTable {
   sha256: string;
   ref: string;
   image_id: string;
-  state: 'writing' | 'deployed';
+  state: 'writing' | 'deployed' | 'mounted';
   workflow_id: string;
   at: Time;
 }

@@ -1,8 +1,9 @@
-import type { WireError } from '#contract/errors.ts';
+import { toWireError, type WireError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints } from '#contract/steps.ts';
 import { recordEvent } from '../events.ts';
+import { withdrawnUse } from '../images/withdrawnUse.ts';
 import { settleNode } from '../metal/settle.ts';
 import type { Settlement } from '../metal/states.ts';
 import { unpinImages } from '../siteCaches/locations.ts';
@@ -110,14 +111,20 @@ export async function changeStep(
   });
 }
 
-/** How a workflow ended, for good: its node takes the state that follows, and what was prepared for it is void. */
+/**
+ * How a workflow ended, for good: its node takes the state that follows, and what was prepared for it is void. One that has given
+ * its machine an image which was withdrawn meanwhile does not succeed.
+ */
 export async function finishWorkflow(
   store: Store,
   workflow: WorkflowRow,
-  state: 'succeeded' | 'failed' | 'cancelled',
-  error: WireError | undefined,
+  outcome: 'succeeded' | 'failed' | 'cancelled',
+  failure: WireError | undefined,
 ): Promise<void> {
   await store.transaction().execute(async (queries) => {
+    const withdrawn = outcome === 'succeeded' ? await withdrawnUse(queries, workflow.workflow_id) : undefined;
+    const state = withdrawn === undefined ? outcome : 'failed';
+    const error = withdrawn === undefined ? failure : toWireError(withdrawn);
     await queries
       .updateTable('workflows')
       .set({ state, error: toJson(error), finished_at: now() })

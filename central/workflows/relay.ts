@@ -1,14 +1,15 @@
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import type { OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
 import { findOperation, queueOperation, requestCancel } from '../agents/operations.ts';
-import { operationTopic } from '../signals.ts';
+import { refuseWithdrawnUse } from '../images/withdrawnUse.ts';
+import { allSites, operationTopic } from '../signals.ts';
+import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { CentreStopping, StepCancelled, type StepResult, type StepRun, waitFor } from './stepRun.ts';
 
 /**
  * Hands an operation to the site and waits for its end. One attempt has one operation: after a crash the same one is
- * waited for, so that the site, which knows its id, never acts twice. `joinId` is the ramdisk that a machine's operation is for,
- * `secrets` what `makeInput` has sealed to it.
+ * waited for, so that the site, which knows its id, never acts twice. `joinId` is the ramdisk that a machine's operation is for.
  * @throws RailheadError what the operation failed with; DRIVER_ERROR reason `unknown-outcome` when nobody knows
  */
 export async function relay<Action extends OperationAction>(
@@ -16,16 +17,22 @@ export async function relay<Action extends OperationAction>(
   action: Action,
   makeInput: () => Promise<OperationInput<Action>>,
   joinId?: string,
-  secrets?: readonly SealedSecret[],
+  extras?: OperationExtras,
 ): Promise<StepResult> {
-  const operationId = await beginOperation(run, action, makeInput, joinId, secrets);
+  const operationId = await beginOperation(run, action, makeInput, joinId, extras);
   return abandoning(run, operationId, async () => {
-    const operation = await waitFor(run, [operationTopic(operationId)], () =>
-      endedOperation(run, operationId),
-    );
+    const operation = await waitFor(run, endTopics(operationId), () => endedOperation(run, operationId));
     if (operation.outcome !== 'succeeded') throw operationError(operation);
     return operation.result === null ? {} : (JSON.parse(operation.result) as StepResult);
   });
+}
+
+/** What goes with an operation. */
+export interface OperationExtras {
+  /** What `makeInput` has sealed to the ramdisk. */
+  secrets?: readonly SealedSecret[];
+  /** What goes into the books in the transaction that queues it; what it throws ends the step instead. */
+  noting?: (queries: Queries) => Promise<void>;
 }
 
 /** Whether this attempt has handed out any operation before a crash. */
@@ -45,9 +52,9 @@ export async function beginOperation<Action extends OperationAction>(
   action: Action,
   makeInput: () => Promise<OperationInput<Action>>,
   joinId?: string,
-  secrets: readonly SealedSecret[] = [],
+  { secrets = [], noting }: OperationExtras = {},
 ): Promise<string> {
-  const { central, workflow, stepId, attempt, part = '', deadline } = run;
+  const { central, workflow, step, stepId, attempt, part = '', deadline } = run;
   const existing = await findOperation(central.store, stepId, attempt, part);
   if (existing !== undefined) return existing.operation_id;
   run.stop.throwIfAborted();
@@ -64,6 +71,10 @@ export async function beginOperation<Action extends OperationAction>(
     expiresAt: deadline,
     ...addressee,
     secrets,
+    noting: async (queries) => {
+      await noting?.(queries);
+      if (step.phase === 'main') await refuseWithdrawnUse(queries, workflow.workflow_id);
+    },
   });
 }
 
@@ -96,6 +107,16 @@ async function graceToEnd(run: StepRun, operationId: string): Promise<void> {
   if (run.closing.aborted) throw run.closing.reason;
 }
 
+/** When to look whether an operation has ended: after its own news, and after commands of the host, which may withdraw its image. */
+export function endTopics(operationId: string): string[] {
+  return [operationTopic(operationId), allSites];
+}
+
+/**
+ * An operation that has ended.
+ * @throws RailheadError INVALID_STATE, reason `cancelled`, for one that was called off before its site had taken it: nobody will
+ *   report its end
+ */
 export async function endedOperation(
   run: StepRun,
   operationId: string,
@@ -105,7 +126,11 @@ export async function endedOperation(
     .selectAll()
     .where('operation_id', '=', operationId)
     .executeTakeFirst();
-  return operation === undefined || operation.outcome === null ? undefined : operation;
+  if (operation === undefined) return undefined;
+  if (operation.outcome !== null) return operation;
+  if (operation.cancel_requested_at === null || operation.taken_at !== null) return undefined;
+  const message = `${operation.action} was called off before the site took it`;
+  throw new RailheadError('INVALID_STATE', message, { reason: 'cancelled', operationId });
 }
 
 /** Why an operation did not succeed. One that nobody knows the end of may be tried again, whatever the site says of it. */

@@ -11,6 +11,7 @@ import { awaitRejoin } from './rejoin.ts';
 import { CentreStopping, StepCancelled, type StepResult, type StepRun } from './stepRun.ts';
 import { executors } from './steps/index.ts';
 import { timeoutSignal, until } from './timeouts.ts';
+import { unlessWithdrawn } from './withdrawn.ts';
 
 /** Failures that another attempt may cure; the others say that the request itself is wrong. */
 const curable: readonly WireError['code'][] = ['DRIVER_ERROR', 'UNAVAILABLE', 'RATE_LIMITED', 'INTERNAL'];
@@ -82,9 +83,11 @@ async function tryOnce(
 async function attempt(run: StepRun): Promise<StepResult> {
   const input = validate(steps[run.step.use].input, run.step.with);
   const execute = executors[run.step.use] as (run: StepRun, input: unknown) => Promise<StepResult>;
-  const result = await execute(run, input);
-  if (run.step.await === 'rejoin') await awaitRejoin(run);
-  return result;
+  return unlessWithdrawn(run, async () => {
+    const result = await execute(run, input);
+    if (run.step.await === 'rejoin') await awaitRejoin(run);
+    return result;
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
-import { nodeTopic, operationTopic } from '../../signals.ts';
+import { nodeTopic } from '../../signals.ts';
 import { addressee } from '../ramdisk.ts';
 import { hasRejoined } from '../rejoin.ts';
-import { abandoning, beginOperation, endedOperation, operationError } from '../relay.ts';
+import { abandoning, beginOperation, endedOperation, endTopics, operationError } from '../relay.ts';
 import { type StepResult, type StepRun, waitFor } from '../stepRun.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function kexec(run: StepRun): Promise<StepResult> {
   if (await hasRejoined(run)) return {};
   const operationId = await beginOperation(run, 'boot.kexec', async () => ({}), await addressee(run));
   await abandoning(run, operationId, () =>
-    waitFor(run, [operationTopic(operationId), nodeTopic(run.workflow.node_id)], () =>
+    waitFor(run, [...endTopics(operationId), nodeTopic(run.workflow.node_id)], () =>
       restarted(run, operationId),
     ),
   );

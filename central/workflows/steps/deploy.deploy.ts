@@ -4,17 +4,18 @@ import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { DeployImage, SealedSecret } from '#contract/operations.ts';
 import type { DiskHints, StepInput } from '#contract/steps.ts';
-import { noteDeployed, noteWriting } from '../../images/deployments.ts';
+import { noteDeployed } from '../../images/deployments.ts';
 import { resolveImage } from '../../images/resolve.ts';
-import { deployUse, refuseWithdrawn, verifyImageForUse } from '../../images/verify.ts';
+import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import { touchImageLocation, unpinImages } from '../../siteCaches/locations.ts';
-import { parseJson } from '../../store/store.ts';
+import { parseJson, type Queries } from '../../store/store.ts';
 import type { Row } from '../../store/tables.ts';
 import type { PlannedStep } from '../plan.ts';
 import { addressee } from '../ramdisk.ts';
 import { stepsOf } from '../records.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
+import { noteGiven } from '../withdrawn.ts';
 
 /**
  * Has the ramdisk write the image, resolved in the machine owner's tenant and verified right before, to the disk meant.
@@ -26,7 +27,10 @@ export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): P
   const joinId = await addressee(run);
   const secrets: SealedSecret[] = [];
   const makeInput = () => deployImage(run, image, input, { joinId, secrets });
-  const result = await streaming(run, image, () => relay(run, 'deploy.image', makeInput, joinId, secrets));
+  const noting = noteStreaming(run, image);
+  const result = await streaming(run, () =>
+    relay(run, 'deploy.image', makeInput, joinId, { secrets, noting }),
+  );
   if (result.digest !== image.sha256)
     throw new RailheadError(
       'DRIVER_ERROR',
@@ -37,27 +41,17 @@ export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): P
         found: result.digest,
       },
     );
-  await noteDeployed(run.central.store, run.workflow.node_id, image.sha256);
+  const { node_id: nodeId, workflow_id: workflowId } = run.workflow;
+  await noteDeployed(run.central.store, { nodeId, workflowId }, image.sha256);
   return result;
 }
 
-/**
- * Runs `work`, which streams the image to the machine's disk. An image that is withdrawn meanwhile fails it for that reason. The
- * pin in the site's cache stays when the centre stops: the write goes on.
- */
-async function streaming(
-  run: StepRun,
-  image: Row<'images'>,
-  work: () => Promise<StepResult>,
-): Promise<StepResult> {
-  const { store } = run.central;
+/** Runs `work`, which streams an image to the machine's disk. The pin in the site's cache stays when the centre stops: the write goes on. */
+async function streaming(run: StepRun, work: () => Promise<StepResult>): Promise<StepResult> {
   try {
     return await work();
-  } catch (error) {
-    if (!run.closing.aborted) await refuseWithdrawn(store, image);
-    throw error;
   } finally {
-    if (!run.closing.aborted) await unpinImages(store, run.workflow.workflow_id);
+    if (!run.closing.aborted) await unpinImages(run.central.store, run.workflow.workflow_id);
   }
 }
 
@@ -93,7 +87,6 @@ async function deployImage(
   const { image: overrides } = run.profile;
   const disk = parseJson<DiskHints>(run.workflow.disk) ?? input.disk;
   const userData = await userDataFor(run, machine);
-  await noteStreaming(run, image);
   return {
     ref: image.ref,
     digest: image.sha256,
@@ -106,13 +99,14 @@ async function deployImage(
   };
 }
 
-/** Before the machine is told: what may be on its disk from now on, and that the site's copy is in use. */
-async function noteStreaming({ central, workflow }: StepRun, image: Row<'images'>): Promise<void> {
-  const { node_id: nodeId, site_id: siteId, workflow_id: workflowId } = workflow;
-  await central.store.transaction().execute(async (queries) => {
-    await noteWriting(queries, { nodeId, workflowId }, image);
-    await touchImageLocation(queries, { siteId, imageId: image.image_id, pinFor: workflowId });
-  });
+/** With the operation: what may be on the machine's disk from now on, and that the site's copy is in use. */
+function noteStreaming(run: StepRun, image: Row<'images'>): (queries: Queries) => Promise<void> {
+  const { site_id: siteId, workflow_id: pinFor } = run.workflow;
+  const noteWriting = noteGiven(run, image, 'writing');
+  return async (queries) => {
+    await noteWriting(queries);
+    await touchImageLocation(queries, { siteId, imageId: image.image_id, pinFor });
+  };
 }
 
 /**

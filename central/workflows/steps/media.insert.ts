@@ -8,9 +8,10 @@ import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import { touchImageLocation, unpinImages } from '../../siteCaches/locations.ts';
 import type { Row } from '../../store/tables.ts';
 import { boundEntry, nodeOf } from '../boundEntry.ts';
-import { relay } from '../relay.ts';
+import { type OperationExtras, relay } from '../relay.ts';
 import { resultOf } from '../results.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
+import { noteGiven } from '../withdrawn.ts';
 
 /**
  * Mounts an ISO as virtual media: by its URL, by the `url` that an earlier step of this workflow returned, or one of the catalog,
@@ -27,12 +28,17 @@ export async function insertMedia(
 }
 
 /** A new medium takes the place of the old one, also of an ISO that the machine boots from its site. */
-function mount(run: StepRun, urlToMount: () => Promise<string>): Promise<StepResult> {
-  return relay(run, 'media.insert', async () => {
+function mount(
+  run: StepRun,
+  urlToMount: () => Promise<string>,
+  extras?: OperationExtras,
+): Promise<StepResult> {
+  const makeInput = async () => {
     const url = await urlToMount();
     await dropIsoEntry(run.central.store, run.workflow.node_id);
     return { url };
-  });
+  };
+  return relay(run, 'media.insert', makeInput, undefined, extras);
 }
 
 async function catalogIso(run: StepRun, ref: string): Promise<Row<'images'>> {
@@ -46,11 +52,12 @@ async function catalogIso(run: StepRun, ref: string): Promise<Row<'images'>> {
 /** Only once the BMC has said that it cannot: no site pulls an ISO that its machines are given by their BMCs. */
 async function insertIso(run: StepRun, image: Row<'images'>): Promise<StepResult> {
   const { store, images } = run.central;
+  const verifiedUrl = async () => {
+    await verifyImageForUse(store, image, deployUse(images, run.workflow.tenant_id));
+    return image.source;
+  };
   try {
-    return await mount(run, async () => {
-      await verifyImageForUse(store, image, deployUse(images, run.workflow.tenant_id));
-      return image.source;
-    });
+    return await mount(run, verifiedUrl, { noting: noteGiven(run, image, 'mounted') });
   } catch (error) {
     if (!lacksVirtualMedia(error)) throw error;
     return bootIsoInstead({ ...run, part: 'sanboot' }, image);
@@ -70,7 +77,9 @@ function lacksVirtualMedia(error: unknown): boolean {
 async function bootIsoInstead(run: StepRun, image: Row<'images'>): Promise<StepResult> {
   const { central, workflow, closing } = run;
   try {
-    return await relay(run, 'media.insert', async () => ({ entry: await desiredIsoEntry(run, image) }));
+    const makeInput = async () => ({ entry: await desiredIsoEntry(run, image) });
+    const noting = noteGiven(run, image, 'mounted');
+    return await relay(run, 'media.insert', makeInput, undefined, { noting });
   } catch (error) {
     if (!closing.aborted) {
       await dropIsoEntry(central.store, workflow.node_id);
