@@ -43,6 +43,8 @@ export interface BootServerOptions {
   /** Leases are kept in tables of this database, named `dhcp_…`. */
   database: Sqlite;
   timeline(event: BootEvent): void;
+  /** The boot of the machine's newest event of an earlier run. */
+  lastBoot?(mac: string): string | undefined;
   log: Log;
   clock?: Clock;
   /** Default 8080, on the interface's address. */
@@ -57,6 +59,8 @@ export interface BootServerOptions {
 export interface BootServer extends Closable {
   /** `http://<address>:<port>` of the boot listener. */
   readonly httpUrl: string;
+  /** The machine's ramdisk, started without a script, asks for what one would have told it: the id of its boot. */
+  bootOf(mac: string): string;
 }
 
 /**
@@ -67,7 +71,7 @@ export interface BootServer extends Closable {
 export async function startBootServer(options: BootServerOptions): Promise<BootServer> {
   const { log, clock = systemClock } = options;
   const files = await loadBinaries(options.ipxeDirectory);
-  const boots = new Boots(neverThrowing(options.timeline, log), clock);
+  const boots = new Boots(neverThrowing(options.timeline, log), clock, options.lastBoot);
   const leases = new LeaseTable(options.database);
   const started: Closable[] = [];
   try {
@@ -80,7 +84,11 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     started.push(http);
     started.push(await startTftp(options, files, boots, leases, clock));
     started.push(await startDhcp(options, http.url, boots, leases, clock));
-    return { httpUrl: http.url, close: () => closeAll(started) };
+    return {
+      httpUrl: http.url,
+      bootOf: (mac) => boots.scriptGiven(mac),
+      close: () => closeAll(started),
+    };
   } catch (error) {
     await closeAll(started);
     throw error;

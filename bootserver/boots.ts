@@ -28,10 +28,17 @@ export class Boots {
   readonly #boots = new Map<string, Boot>();
   readonly #timeline: (event: BootEvent) => void;
   readonly #clock: Clock;
+  readonly #lastBoot: (mac: string) => string | undefined;
 
-  constructor(timeline: (event: BootEvent) => void, clock: Clock) {
+  /** `lastBoot`: the boot that a machine was in when this was last known, which a restart of the server does not end. */
+  constructor(
+    timeline: (event: BootEvent) => void,
+    clock: Clock,
+    lastBoot: (mac: string) => string | undefined = () => undefined,
+  ) {
     this.#timeline = timeline;
     this.#clock = clock;
+    this.#lastBoot = lastBoot;
   }
 
   /**
@@ -46,7 +53,7 @@ export class Boots {
 
   /** Writes one line of the machine's present boot. */
   note(mac: string, type: BootEvent['type'], text: string): void {
-    const boot = this.#boots.get(mac) ?? this.#begin(mac);
+    const boot = this.#current(mac);
     boot.lastSeen = this.#clock.now();
     this.#timeline({ bootId: boot.bootId, mac, type, text });
   }
@@ -61,7 +68,7 @@ export class Boots {
     return boot?.stage === 'loader' && this.#clock.now() - boot.lastSeen <= quietMs;
   }
 
-  /** The machine asked for its script; the id of this boot. */
+  /** The machine asked for its script, or its ramdisk for what a script would have told it; the id of this boot. */
   scriptGiven(mac: string): string {
     const boot = this.#current(mac);
     boot.stage = 'script';
@@ -69,7 +76,10 @@ export class Boots {
   }
 
   #current(mac: string): Boot {
-    return this.#boots.get(mac) ?? this.#begin(mac);
+    const known = this.#boots.get(mac);
+    if (known !== undefined) return known;
+    const last = this.#lastBoot(mac);
+    return last === undefined ? this.#begin(mac) : this.#remember(mac, last, 'script');
   }
 
   #beginsAnew(boot: Boot, kind: ClientKind): boolean {
@@ -80,8 +90,11 @@ export class Boots {
   }
 
   #begin(mac: string): Boot {
-    const now = this.#clock.now();
-    const boot: Boot = { bootId: newId('boot', now), stage: 'firmware', lastSeen: now };
+    return this.#remember(mac, newId('boot', this.#clock.now()), 'firmware');
+  }
+
+  #remember(mac: string, bootId: string, stage: Boot['stage']): Boot {
+    const boot: Boot = { bootId, stage, lastSeen: this.#clock.now() };
     // Set anew, so that the order of the map is the order of age.
     this.#boots.delete(mac);
     this.#boots.set(mac, boot);

@@ -10,6 +10,8 @@ import type { SiteClient } from './site/client.ts';
 export interface SiteLocation {
   site: string;
   mac: string;
+  /** Which of this machine's addresses is that interface's: a site lets a machine in from no other. */
+  address?: string;
   /** Absent when the boot loader gave none: the site is asked for it. */
   token?: string;
 }
@@ -35,7 +37,12 @@ export function locateSite(hints: BootHints, lease: Lease, facts: MachineFacts):
         reason: 'no-interface',
       },
     );
-  return { site, mac, ...(hints.token !== undefined && { token: hints.token }) };
+  return {
+    site,
+    mac,
+    ...(lease.mac === mac && lease.address !== undefined && { address: lease.address }),
+    ...(hints.token !== undefined && { token: hints.token }),
+  };
 }
 
 /** Whoever answers DHCP writes the command line: it may choose among this machine's interfaces, not name another machine's. */

@@ -42,7 +42,7 @@ export async function runRamdisk(options: RamdiskOptions = {}): Promise<void> {
   const hints = readCommandLine(await readFile(options.commandLineFile ?? '/proc/cmdline', 'utf8'));
   const lease = await leaseOf(options.leaseFile ?? '/run/railhead/lease');
   const location = locateSite(hints, lease, facts);
-  const client = connectSite(location.site, trust.ca);
+  const client = connectSite(location.site, trust.ca, location.address);
   try {
     const time = () => keepTime(() => askSiteTime(location.site, trust.ca, signal), say, options.setClocks);
     const token = async () => location.token ?? (await requestToken(client, location, facts.uuid));

@@ -19,7 +19,7 @@ export interface BootTurnParts {
 /** What the boot server asks the site: who is this, what does it boot, and here is what happened. */
 export function bootTurns(
   parts: BootTurnParts,
-): Pick<BootServerOptions, 'decide' | 'reservations' | 'isReserved' | 'timeline'> {
+): Pick<BootServerOptions, 'decide' | 'reservations' | 'isReserved' | 'timeline' | 'lastBoot'> {
   const { state } = parts;
   return {
     reservations: (mac) => {
@@ -34,6 +34,7 @@ export function bootTurns(
     isReserved: (address) => state.spec.isReserved(address),
     decide: (machine) => decide(machine, parts),
     timeline: (event) => tell(withNode(event, state), parts),
+    lastBoot: state.events.lastBoot,
   };
 }
 

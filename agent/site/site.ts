@@ -69,7 +69,20 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const bootServer = keep(await openBoot(config, environment, boot));
   const imagesUrl = `${bootServer.httpUrl}/images`;
   const presence = createPresence();
-  const parts = { siteId, imagesUrl, kept, revocations, state, presence, progress, machines, news, log };
+  const { bootOf } = bootServer;
+  const parts = {
+    siteId,
+    imagesUrl,
+    bootOf,
+    kept,
+    revocations,
+    state,
+    presence,
+    progress,
+    machines,
+    news,
+    log,
+  };
   keep(await openMachineListener(machineListen(config), parts));
   const admin = { siteId, stateDirectory: config.stateDirectory, kept, revocations, state, cache, log };
   keep(await openAdminListener(config.admin.listen, admin));

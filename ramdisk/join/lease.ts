@@ -1,15 +1,18 @@
+import { isIPv4 } from 'node:net';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { httpsOrigin } from './commandLine.ts';
 
 /** What the ramdisk's own DHCP lease says. */
 export interface Lease {
   mac?: string;
+  /** The address that it gave. */
+  address?: string;
   /** Base URL of the site's machine listener, from our vendor option. */
   site?: string;
 }
 
 /**
- * Reads the lease file that `/init` leaves: lines `name=value`, where `mac` is the interface's address and `site` the text of our
+ * Reads the lease file that `/init` leaves: lines `name=value`, where `mac` and `ip` are the interface's addresses and `site` the text of our
  * vendor option (or `opt43`, the same in hex as udhcpc passes it on, with or without its one sub-option header). Never throws.
  */
 export function readLease(text: string): Lease {
@@ -21,7 +24,12 @@ export function readLease(text: string): Lease {
   );
   const mac = canonicalMac(fields.get('mac') ?? '');
   const site = httpsOrigin(fields.get('site')) ?? httpsOrigin(urlInHex(fields.get('opt43')));
-  return { ...(mac !== undefined && { mac }), ...(site !== undefined && { site }) };
+  const address = fields.get('ip') ?? '';
+  return {
+    ...(mac !== undefined && { mac }),
+    ...(isIPv4(address) && { address }),
+    ...(site !== undefined && { site }),
+  };
 }
 
 function unquoted(text: string): string {

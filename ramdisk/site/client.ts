@@ -30,12 +30,16 @@ export interface PostOptions {
 
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-/** A client that trusts certificates of `ca` alone, by their site URI and not by host name. */
-export function connectSite(url: string, ca: string): SiteClient {
+/**
+ * A client that trusts certificates of `ca` alone, by their site URI and not by host name. `from` is the address of this machine that it
+ * speaks from; without it the routes decide.
+ */
+export function connectSite(url: string, ca: string, from?: string): SiteClient {
   let expected: string | undefined;
   let site: string | undefined;
   const dispatcher = new Agent({
     connections: 4,
+    ...(from !== undefined && { localAddress: from }),
     maxResponseSize: maxAnswerBytes,
     connect: {
       ca,

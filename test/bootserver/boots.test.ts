@@ -40,6 +40,19 @@ test('firmware, iPXE, ramdisk and OS of one boot share an id', () => {
   expect(bootId()).toBe(first);
 });
 
+test('a boot that was begun before the server started again goes on, until the machine boots anew', () => {
+  boots = new Boots(
+    (event) => events.push(event),
+    clock,
+    () => 'boot_before',
+  );
+  expect(boots.scriptGiven(mac)).toBe('boot_before');
+  boots.discovered(mac, 'ramdisk');
+  expect(bootId()).toBe('boot_before');
+  boots.discovered(mac, 'uefi-http');
+  expect(bootId()).not.toBe('boot_before');
+});
+
 test('a boot after the script is a new one, however soon', () => {
   expect(boot()).not.toBe(boot());
 });

@@ -14,6 +14,8 @@ export interface LanHost {
   address: string;
   /** What iPXE on this host would get for a machine. */
   script(mac: string): Promise<string>;
+  /** The boot token that a ramdisk on this host gets when it asks for a machine's; undefined when it gets none. */
+  tokenFor(mac: string): Promise<string | undefined>;
   /** Starts a ramdisk agent here that shows this token for that machine. */
   claim(token: string, mac: string): Promise<Claimant>;
   remove(): Promise<void>;
@@ -32,6 +34,14 @@ export interface LanHostOptions {
   /** For scripts, keys and logs. */
   directory: string;
 }
+
+const askForToken = `
+const [, url, mac] = process.argv;
+const headers = { 'content-type': 'application/json' };
+require('node:https')
+  .request(url, { method: 'POST', headers, rejectUnauthorized: false }, (answer) => answer.pipe(process.stdout))
+  .end(JSON.stringify({ mac }));
+`;
 
 const leaseScript = `#!/bin/sh
 [ "$1" != bound ] || { ip address replace "$ip/24" dev "$interface" && echo "leased $ip"; }
@@ -57,6 +67,11 @@ export async function addLanHost(line: Line, options: LanHostOptions): Promise<L
         '-e',
         `fetch('${url}').then(async (a) => console.log(await a.text()))`,
       ]);
+    },
+    tokenFor: async (machine) => {
+      const url = `https://${addresses.site}:8443/v1/token`;
+      const answer = await runIn(namespace, [process.execPath, '-e', askForToken, url, machine]);
+      return (JSON.parse(answer) as { token?: string }).token;
     },
     claim: async (token, machine) => {
       const own = path.join(directory, `claim-${claimants.length}`);

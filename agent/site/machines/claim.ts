@@ -8,16 +8,26 @@ export type ClaimDecision =
   | { kind: 'accept'; token: BootToken }
   | { kind: 'refuse'; code: ErrorCode; reason: string; message: string }
   /** Two machines hold one token: both are turned away, and an operator is told. */
-  | { kind: 'contest'; token: BootToken };
+  | { kind: 'contest'; token: BootToken }
+  /** The token is good, but its holder is not at the machine's address: somebody has read it on the way. */
+  | { kind: 'other-host'; token: BootToken };
+
+export interface TokenClaim {
+  mac: string;
+  /** The claimant's thumbprint. */
+  claimedBy: string;
+  /** The boot entry that the MAC has now. */
+  entryId: string | undefined;
+  /** The MAC that the claimant's address is leased to. */
+  leasedTo: string | undefined;
+  now: number;
+}
 
 /**
- * Who may join with a boot token: the first that shows it, and that same agent again (its keys tell). `claimedBy` is the
- * claimant's thumbprint, `entryId` the boot entry that the token's MAC has now.
+ * Who may join with a boot token: the first that shows it from the address of the token's MAC, and that same agent again (its keys
+ * tell). A second claimant is one from wherever it comes: a token that two know has been read by somebody.
  */
-export function decideClaim(
-  token: BootToken | undefined,
-  claim: { mac: string; claimedBy: string; entryId: string | undefined; now: number },
-): ClaimDecision {
+export function decideClaim(token: BootToken | undefined, claim: TokenClaim): ClaimDecision {
   if (token === undefined)
     return refuse('UNAUTHENTICATED', 'unknown-token', 'the boot token is not known here: boot again');
   if (token.mac !== claim.mac)
@@ -27,9 +37,8 @@ export function decideClaim(
   if (token.expiresAt <= claim.now)
     return refuse('UNAUTHENTICATED', 'expired', 'the boot token has expired: boot again');
   if (token.contested) return refuse('FORBIDDEN', 'contested', 'two machines have claimed this boot token');
-  return token.claimedBy === undefined || token.claimedBy === claim.claimedBy
-    ? { kind: 'accept', token }
-    : { kind: 'contest', token };
+  if (token.claimedBy !== undefined && token.claimedBy !== claim.claimedBy) return { kind: 'contest', token };
+  return { kind: claim.leasedTo === token.mac ? 'accept' : 'other-host', token };
 }
 
 function refuse(code: ErrorCode, reason: string, message: string): ClaimDecision {

@@ -1,11 +1,12 @@
 import { protocolVersion } from '#contract/agentWire.ts';
-import { type ErrorCode, RailheadError } from '#contract/errors.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { machineThumbprint, RamdiskJoin, type RamdiskJoinAnswer } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import { refuseRevoked } from '../../join/revocations.ts';
-import { failed, unknown } from '../operations/outcome.ts';
+import { unknown } from '../operations/outcome.ts';
 import type { BootToken } from '../store/bootTokens.ts';
 import type { Session } from '../store/sessions.ts';
+import { contest, refuseOtherHost } from './alarms.ts';
 import { checkProof, decideClaim } from './claim.ts';
 import type { MachineParts } from './parts.ts';
 
@@ -17,7 +18,7 @@ const answerMs = 5_000;
 const reconnectMs = 16_000;
 
 /**
- * `POST /v1/join`: lets a machine in on its boot token. An agent that is started again in the same boot gets a new session and keeps
+ * `POST /v1/join`: lets a machine in on its boot token, from the address that is leased to it. An agent that is started again in the same boot gets a new session and keeps
  * its operations; a machine that has restarted loses those that it had begun. Where another agent has joined for the node before,
  * that one is asked first: if it still answers, there are two claimants.
  * @throws RailheadError UNAUTHENTICATED, FORBIDDEN, INVALID_INPUT
@@ -29,7 +30,6 @@ export async function joinMachine(
 ): Promise<RamdiskJoinAnswer> {
   const message = validate(RamdiskJoin, body);
   await checkProof(message);
-  refuseRevoked(parts.revocations, 'machine-key', message.signingKey.x);
   const claim = { message, claimedBy: machineThumbprint(message), peer };
   const asked = claimedToken(claim, parts);
   if (await formerAnswers(asked.nodeId, claim.claimedBy, parts))
@@ -38,13 +38,8 @@ export async function joinMachine(
       `${peer} joined as ${asked.mac} while the machine that joined before still answers`,
       parts,
     );
-  // Asked again: another claimant may have come meanwhile.
+  // Asked again: another claimant, or a revocation, may have come meanwhile.
   const token = claimedToken(claim, parts);
-  if (token.address !== peer)
-    parts.log.warn(
-      { mac: token.mac, expected: token.address, found: peer },
-      'a machine joins from another address',
-    );
   const entry = parts.state.entries.signed(token.entryId) ?? '';
   const session = admit({ message, token, claimedBy: claim.claimedBy, entry }, parts);
   parts.log.info({ nodeId: token.nodeId, mac: token.mac, bootId: token.bootId, peer }, 'machine joined');
@@ -67,22 +62,25 @@ interface Claim {
   peer: string;
 }
 
-/** @throws RailheadError when the message's token lets it not in */
+/** @throws RailheadError when the message's token lets it not in, or its key was revoked */
 function claimedToken({ message, claimedBy, peer }: Claim, parts: MachineParts): BootToken {
   const { state } = parts;
   const { mac } = message;
+  refuseRevoked(parts.revocations, 'machine-key', message.signingKey.x);
   const now = Date.now();
   const token = state.tokens.find(message.token);
   const decision = decideClaim(token, {
     mac,
     claimedBy,
     entryId: state.entries.byMac(mac, now)?.entryId,
+    leasedTo: state.leasedTo(peer),
     now,
   });
   if (decision.kind === 'accept') return decision.token;
+  if (decision.kind === 'other-host') throw refuseOtherHost(decision.token, peer, parts);
   if (decision.kind === 'contest')
     throw contest(decision.token, `a second claimant, ${peer}, showed the boot token of ${mac}`, parts);
-  throw refusal(decision.code, decision.message, decision.reason);
+  throw new RailheadError(decision.code, decision.message, { path: 'token', reason: decision.reason });
 }
 
 /** A machine that was reset has fallen silent; one that works on must not lose its place to whoever knows its MAC. */
@@ -144,35 +142,4 @@ function endInterrupted({ nodeId, bootId }: Session, { state }: MachineParts): v
     const error = new RailheadError('INVALID_STATE', 'the machine restarted in the middle of it', details);
     state.journal.finish(unknown(operation.operationId, error));
   }
-}
-
-/** Turns every claimant away, ends what the node was to do, so that nobody is told of it, and calls an operator. */
-function contest(token: BootToken, what: string, parts: MachineParts): RailheadError {
-  const { state, log, news, machines } = parts;
-  const { nodeId, mac, bootId } = token;
-  const text = `${what}; both are refused until the machine boots again`;
-  state.atomically(() => {
-    state.tokens.contest(mac);
-    state.sessions.end(nodeId);
-    endContested(nodeId, parts);
-    state.events.add({ type: 'machine.alarm', reason: 'contested', text, nodeId, mac, bootId });
-  });
-  log.error({ nodeId, mac, bootId }, text);
-  machines.wake();
-  news.wake();
-  return refusal('FORBIDDEN', 'two machines claim to be this one', 'contested');
-}
-
-function endContested(nodeId: string, { state }: MachineParts): void {
-  const error = new RailheadError('INVALID_STATE', 'two machines claimed to be this one', {
-    reason: 'contested',
-  });
-  for (const { operation, startedAt } of state.journal.open('ramdisk', nodeId)) {
-    const end = startedAt === undefined ? failed : unknown;
-    state.journal.finish(end(operation.operationId, error));
-  }
-}
-
-function refusal(code: ErrorCode, message: string, reason: string): RailheadError {
-  return new RailheadError(code, message, { path: 'token', reason });
 }

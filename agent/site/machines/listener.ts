@@ -46,10 +46,13 @@ function tlsOf({ certificate, privateKey, ca }: Identity): ServerOptions {
 /** Opens the door for ramdisks on `where` (`address:port`). It follows the site's renewals. */
 export async function openMachineListener(where: string, parts: MachineParts): Promise<Closable> {
   const { kept, revocations, state, machines } = parts;
+  const endRevoked = () => endRevokedSessions(revocations, state, machines);
+  // The list may have been written and this agent killed before it could act by it.
+  endRevoked();
   const door = createMachineDoor(parts);
   await listen(door, where, 'machine.listen');
   const deadlines = watchDeadlines(parts);
-  revocations.onChange(() => endRevokedSessions(revocations, state, machines));
+  revocations.onChange(endRevoked);
   const forget = kept.onChange((identity) =>
     (door.server as unknown as Server).setSecureContext(tlsOf(identity)),
   );

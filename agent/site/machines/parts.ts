@@ -11,6 +11,8 @@ export interface MachineParts {
   siteId: string;
   /** `http://<address>:<port>/images`. */
   imagesUrl: string;
+  /** The id of the boot that a machine is in, whose ramdisk asks for a token. */
+  bootOf(mac: string): string;
   kept: KeptIdentity;
   revocations: Revocations;
   state: SiteState;

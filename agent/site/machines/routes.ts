@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { RailheadError } from '#contract/errors.ts';
 import { goneSignal } from '#doors/goneSignal.ts';
 import { anyone, type Route, route } from '#doors/routes.ts';
+import { refuseRevoked } from '../../join/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import { joinMachine } from './join.ts';
 import type { MachineParts } from './parts.ts';
@@ -63,10 +64,12 @@ function toldCancels(): (session: Session) => ToldCancels {
   };
 }
 
-/** @throws RailheadError UNAUTHENTICATED: the machine then joins again */
-function sessionOf(request: FastifyRequest, { state }: MachineParts): Session {
+/** @throws RailheadError UNAUTHENTICATED: the machine then joins again; FORBIDDEN (`revoked`) */
+function sessionOf(request: FastifyRequest, { state, revocations }: MachineParts): Session {
   const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
   const session = bearer === undefined ? undefined : state.sessions.find(bearer);
-  if (session !== undefined) return session;
-  throw new RailheadError('UNAUTHENTICATED', 'no such session: join again', { reason: 'no-session' });
+  if (session === undefined)
+    throw new RailheadError('UNAUTHENTICATED', 'no such session: join again', { reason: 'no-session' });
+  refuseRevoked(revocations, 'machine-key', session.signingKey.x);
+  return session;
 }

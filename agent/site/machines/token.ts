@@ -1,16 +1,19 @@
 import { isIsoEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { newId } from '#contract/ids.ts';
 import { type RamdiskTokenAnswer, RamdiskTokenRequest } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import type { MachineParts } from './parts.ts';
 
 /**
  * `POST /v1/token`: a boot token for a ramdisk that firmware started without a command line. It is given only to the
- * address that this site has leased to the MAC.
+ * address that this site has leased to the MAC. Within one boot it undoes neither a claim nor a contest, as a script's does not.
  * @throws RailheadError NOT_FOUND without a boot entry of a ramdisk, FORBIDDEN from another address
  */
-export function requestToken(body: unknown, peer: string, { state }: MachineParts): RamdiskTokenAnswer {
+export function requestToken(
+  body: unknown,
+  peer: string,
+  { state, bootOf }: MachineParts,
+): RamdiskTokenAnswer {
   const { mac } = validate(RamdiskTokenRequest, body);
   const entry = state.entries.byMac(mac, Date.now());
   if (entry === undefined || isIsoEntry(entry))
@@ -34,7 +37,7 @@ export function requestToken(body: unknown, peer: string, { state }: MachinePart
       entryId,
       nodeId,
       address: peer,
-      bootId: newId('boot'),
+      bootId: bootOf(mac),
       expiresAt: Date.parse(expiresAt),
     }),
   };

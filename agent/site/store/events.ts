@@ -22,6 +22,8 @@ export interface Events {
   machines(): { mac: string; lastSeen: number }[];
   /** Whether an event of this type is kept for the MAC. */
   knows(mac: string, type: SiteEvent['type']): boolean;
+  /** The boot that the machine's newest event of any boot is of. */
+  lastBoot(mac: string): string | undefined;
   /** Whether a machine of these MACs was seen to network-boot after `since` (milliseconds). */
   bootedSince(macs: readonly string[], since: number): boolean;
   /** How many events were dropped untold, for lack of place, since the start of this process. */
@@ -52,6 +54,10 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
      WHERE at > ? AND document ->> 'type' = 'boot.dhcp'`,
   );
   const knows = database.prepare("SELECT 1 FROM events WHERE mac = ? AND document ->> 'type' = ? LIMIT 1");
+  const lastBoot = database.prepare<[string], { bootId: string }>(
+    `SELECT document ->> 'bootId' AS bootId FROM events WHERE mac = ? AND bootId IS NOT NULL
+     ORDER BY sequence DESC LIMIT 1`,
+  );
   const prune = database.prepare('DELETE FROM events WHERE taken = 1 AND at < ?');
   return {
     add: (happening) => {
@@ -67,6 +73,7 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
     }),
     timeline: (mac, limit) => timeline.all(mac, limit).map(parsed).reverse(),
     machines: () => machines.all(),
+    lastBoot: (mac) => lastBoot.get(mac)?.bootId,
     bootedSince: (macs, since) => (booted.get(JSON.stringify(macs), since)?.found ?? 0) > 0,
     knows: (mac, type) => knows.get(mac, type) !== undefined,
     dropped: limits.dropped,

@@ -47,8 +47,10 @@ test('no text makes the readers throw', () => {
 });
 
 test('a lease names the site by text or by the vendor option in hex', () => {
-  expect(readLease('interface=eth0\nmac=52:54:00:77:00:41\nsite=https://10.77.0.1:8443\n')).toEqual({
+  const text = 'interface=eth0\nmac=52:54:00:77:00:41\nip=10.77.0.100\nsite=https://10.77.0.1:8443\n';
+  expect(readLease(text)).toEqual({
     mac: '52:54:00:77:00:41',
+    address: '10.77.0.100',
     site: 'https://10.77.0.1:8443',
   });
   const url = Buffer.from('https://10.77.0.1:8443');

@@ -56,10 +56,13 @@ export interface ScriptedMachine {
   report(session: string, result: Omit<OperationResult, 'finishedAt' | 'jws'>): Promise<void>;
 }
 
-/** A machine that trusts the CA of the site's identity. */
-export async function newMachine(site: LoopbackSite, keys = newMachineKeys()): Promise<ScriptedMachine> {
+/** A machine that trusts the CA of the site's identity, and has `from` as its address. */
+export async function newMachine(
+  site: LoopbackSite,
+  { keys = newMachineKeys(), from = leasedAddress } = {},
+): Promise<ScriptedMachine> {
   const { ca } = await readIdentity(site.stateDirectory, 'site');
-  const client = connectSite(site.machineUrl, ca);
+  const client = connectSite(site.machineUrl, ca, from);
   onTestFinished(() => client.close());
   const message = async (token: string, mac: string, bootId = 'boot-1'): Promise<RamdiskJoin> => {
     const claim = {

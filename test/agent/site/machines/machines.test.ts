@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import { publicJwk } from '#central/join/keys.ts';
 import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
 import { discover, leaseTo } from '../bench/leases.ts';
 import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
@@ -16,6 +19,12 @@ async function joinedMachine() {
   const machine = await newMachine(bench);
   const { session } = await machine.join(token, mac);
   return { bench, token, machine, session };
+}
+
+/** A site with a boot entry, and the boot token that its machine was given. */
+async function waitingMachine() {
+  const bench = await prepared(await setUpBench());
+  return { bench, token: tokenIn(await fetchScript(bench, mac)) };
 }
 
 async function deploy(bench: Bench): Promise<string> {
@@ -42,6 +51,27 @@ test('a contested machine gets no further token that lets it in before it boots 
   expect(await refused(again)).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'contested' } });
 });
 
+test.each(['running on', 'started again'])(
+  'a contested machine that asks for a token without a script is not let in by it, the site %s',
+  async (how) => {
+    const { bench, token } = await joinedMachine();
+    const second = await newMachine(bench);
+    await refused(second.join(token, mac));
+    if (how === 'started again') {
+      await bench.stop();
+      await bench.start();
+    }
+    const ask = async () => ((await second.client.post('/v1/token', { mac })) as { token: string }).token;
+    expect(await refused(second.join(await ask(), mac))).toMatchObject({ details: { reason: 'contested' } });
+    const script = await fetchScript(bench, mac);
+    expect(await refused(second.join(tokenIn(script), mac))).toMatchObject({
+      details: { reason: 'contested' },
+    });
+    await discover(bench, mac);
+    expect(await second.join(await ask(), mac, 'boot-2')).toMatchObject({ nodeId });
+  },
+);
+
 test('the next boot of a contested machine starts afresh', async () => {
   const { bench, token } = await joinedMachine();
   await refused((await newMachine(bench)).join(token, mac));
@@ -54,7 +84,7 @@ test('the same agent, started again, gets a new session and its operations again
   const { bench, token, machine, session } = await joinedMachine();
   const operationId = await deploy(bench);
   expect(ids(await machine.poll(session))).toEqual([operationId]);
-  const again = await (await newMachine(bench, machine.keys)).join(token, mac);
+  const again = await (await newMachine(bench, { keys: machine.keys })).join(token, mac);
   expect(await refused(machine.poll(session, [], 0))).toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(ids(await machine.poll(again.session))).toEqual([operationId]);
 });
@@ -98,16 +128,60 @@ test('a boot token is for one interface', async () => {
   expect(other).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-mac' } });
 });
 
+const otherAddress = '127.77.0.66';
+
+test('whoever has read a boot token can not join with it from an address of its own, though it is first', async () => {
+  const { bench, token } = await waitingMachine();
+  const stranger = await refused((await newMachine(bench, { from: otherAddress })).join(token, mac));
+  expect(stranger).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-address' } });
+  await bench.centre.until(() => bench.centre.events.some((event) => event.type === 'machine.alarm'));
+  expect(bench.centre.events.findLast(({ type }) => type === 'machine.alarm')).toMatchObject({
+    ...{ reason: 'other-host', nodeId, mac },
+    text: expect.stringContaining(otherAddress),
+  });
+  expect(await (await newMachine(bench)).join(token, mac)).toMatchObject({ nodeId });
+});
+
+test('an address that was leased to another machine since lets nobody in with the token that was given to it', async () => {
+  const { bench, token } = await waitingMachine();
+  leaseTo(bench, '02:00:00:00:00:02');
+  expect(await refused((await newMachine(bench)).join(token, mac))).toMatchObject({
+    details: { reason: 'other-address' },
+  });
+  leaseTo(bench, mac, otherAddress);
+  const moved = await newMachine(bench, { from: otherAddress });
+  expect(await moved.join(token, mac)).toMatchObject({ nodeId });
+});
+
 test('a join whose proof is by another key is refused', async () => {
   const bench = await prepared(await setUpBench());
   const token = tokenIn(await fetchScript(bench, mac));
   const [honest, forger] = [await newMachine(bench), await newMachine(bench)];
   const keys = { signing: forger.keys.signing, sealing: honest.keys.sealing };
-  const message = await (await newMachine(bench, keys)).message(token, mac);
+  const message = await (await newMachine(bench, { keys })).message(token, mac);
   const stolen = { ...message, signingKey: (await honest.message(token, mac)).signingKey };
   expect(await refused(honest.client.post('/v1/join', stolen))).toMatchObject({
     code: 'UNAUTHENTICATED',
     details: { path: 'proof' },
+  });
+});
+
+test('a machine whose key is on the list of the revoked is let in no more, also when the agent was killed with the list just written', async () => {
+  const { bench, token, machine, session } = await joinedMachine();
+  await bench.stop();
+  const at = new Date().toISOString();
+  const { x: subject } = publicJwk(machine.keys.signing);
+  const entry = { kind: 'machine-key', subject, identity: `urn:railhead:node:${nodeId}`, at };
+  const list = { number: Date.now(), issuedAt: at, expiresAt: at, revoked: [entry] };
+  await writeFile(
+    path.join(bench.stateDirectory, 'revocations.json'),
+    JSON.stringify({ takenAt: Date.now(), list }),
+  );
+  await bench.start();
+  expect(await refused(machine.poll(session, [], 0))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(await refused(machine.join(token, mac))).toMatchObject({
+    code: 'FORBIDDEN',
+    details: { reason: 'revoked' },
   });
 });
 
@@ -172,10 +246,10 @@ test('progress goes up, the newest of each operation', async () => {
 
 test('a machine without a command line gets its token only at the address that it leased', async () => {
   const bench = await prepared(await setUpBench());
-  const machine = await newMachine(bench);
+  const machine = await newMachine(bench, { from: otherAddress });
   const ask = () => machine.client.post('/v1/token', { mac });
   expect(await refused(ask())).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-address' } });
-  leaseTo(bench, mac, '127.0.0.1');
+  leaseTo(bench, mac, otherAddress);
   const { token } = (await ask()) as { token: string };
   expect(await machine.join(token, mac)).toMatchObject({ nodeId });
 });
