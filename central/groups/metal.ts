@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { TenantId } from '#contract/images.ts';
+import type { Profile } from '#contract/profiles.ts';
 import { DiskHints, PowerAction } from '#contract/steps.ts';
 import { WipeMode } from '#contract/wipe.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
@@ -10,7 +11,7 @@ import { confirmMac } from '../metal/discovery.ts';
 import { Enroll, enrollNode } from '../metal/enroll.ts';
 import { runShipped, type ShippedMethod } from '../metal/run.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { builtinTenant, defaultReleaseMode, powerProfile, releaseProfile } from '../profiles/builtin.ts';
+import { defaultReleaseMode, powerProfile, releaseProfile } from '../profiles/builtin.ts';
 import { requireProfile } from '../profiles/find.ts';
 import { discoveryTopic, nodeTopic, siteTopic } from '../signals.ts';
 import { startWorkflow } from '../workflows/start.ts';
@@ -110,7 +111,7 @@ export const metal: Group = {
     run: async (context, { tenantId, nodeId, action }, caller) => {
       const node = await requireNode(context.store, tenantId, nodeId);
       const profile = powerProfile(action);
-      return startWorkflow(context, { node, profile, profileTenantId: builtinTenant, caller });
+      return startWorkflow(context, { node, profile, caller });
     },
   }),
 };
@@ -128,15 +129,16 @@ async function enroll(context: ApiContext, input: Enroll, caller: Caller) {
 async function deploy(context: ApiContext, input: Type.Static<typeof Deploy>, caller: Caller) {
   const { tenantId, nodeId, profileId, profileVersion, disk } = input;
   const node = await requireNode(context.store, tenantId, nodeId);
-  const { profile, tenantId: profileTenantId } = await requireProfile(
-    context,
-    tenantId,
-    profileId,
-    profileVersion,
-  );
-  if (profile.target !== 'metal' || profile.entry === 'adopt' || profile.image === undefined)
-    throw new RailheadError('INVALID_INPUT', `profile ${profileId} deploys no image to a machine`, {
-      path: 'profileId',
-    });
-  return startWorkflow(context, { node, profile, profileTenantId, method: 'deploy', disk, caller });
+  const { profile, row } = await requireProfile(context, tenantId, profileId, profileVersion);
+  const why = whyNotDeployed(profile);
+  if (why !== undefined)
+    throw new RailheadError('INVALID_INPUT', `profile ${profileId} ${why}`, { path: 'profileId' });
+  return startWorkflow(context, { node, profile, profileRow: row, method: 'deploy', disk, caller });
+}
+
+/** Why a profile is none to deploy a machine by. What its steps write, mount or boot is theirs to say. */
+function whyNotDeployed({ target, entry, steps = [] }: Profile): string | undefined {
+  if (target !== 'metal') return `is for ${target}, not for machines`;
+  if (entry === 'adopt') return 'adopts machines, and deploys nothing';
+  return steps.length === 0 ? 'has no steps that would deploy anything' : undefined;
 }

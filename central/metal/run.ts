@@ -2,7 +2,6 @@ import type { Profile } from '#contract/profiles.ts';
 import type { ApiContext } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import type { PoolPolicy } from '../groups/poolPolicy.ts';
-import { builtinTenant } from '../profiles/builtin.ts';
 import { metalProfile } from '../profiles/shipped.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -35,7 +34,7 @@ export async function runShipped(
   const agent = await agentOf(context.store, node.pool_id);
   const shipped = metalProfile(profileOf[method][agent]);
   const profile = agent === 'bcd' && adapted !== undefined ? adapted : shipped;
-  return startWorkflow(context, { node, profile, profileTenantId: builtinTenant, method, caller });
+  return startWorkflow(context, { node, profile, method, caller });
 }
 
 /** Whether the machines of a pool run `bcd`. */

@@ -6,7 +6,8 @@ import type { CentralContext } from '../context.ts';
 import { findImage } from '../images/resolve.ts';
 import { deployUse, verifyImageForUse } from '../images/verify.ts';
 import { loadTemplate } from '../userData/templates.ts';
-import { planIssues } from '../workflows/plan.ts';
+import { planIssues, writtenSteps } from '../workflows/plan.ts';
+import { stepProblems } from './stepProblems.ts';
 
 type Context = Pick<CentralContext, 'store' | 'userData' | 'configUnits' | 'images'>;
 
@@ -25,7 +26,7 @@ export async function profileProblems(
   return [
     ...(await imageProblems(context, tenantId, profile)),
     ...(await templateProblems(context, profile)),
-    ...renderProblems(profile),
+    ...stepProblems(profile),
     ...configUnitIssues(profile.hostConfig, context.configUnits),
     ...planIssues(profile).map(({ path, message }) => ({ path, message })),
   ];
@@ -53,16 +54,17 @@ async function imageProblems(
   return (await Promise.all(problems)).filter((problem) => problem !== undefined);
 }
 
-function imageRefs({ image, steps = [], acceptance = [] }: Profile) {
+/** The images that a profile and its steps name, and whether what they are for takes an iso. */
+function imageRefs(profile: Profile) {
+  const { image } = profile;
   const own = image === undefined ? [] : [{ path: 'image.ref', ref: image.ref, isIso: false }];
-  const ofSteps = (list: typeof steps, field: string) =>
-    list.flatMap((step, index) => {
-      const ref = step.with?.image;
-      const isIso = step.use === 'media.insert';
-      if (typeof ref !== 'string' || !(isIso || step.use === 'deploy.deploy')) return [];
-      return [{ path: `${field}[${index}].with.image`, ref, isIso }];
-    });
-  return [...own, ...ofSteps(steps, 'steps'), ...ofSteps(acceptance, 'acceptance')];
+  const ofSteps = writtenSteps(profile).flatMap(({ step, path }) => {
+    const ref = step.with?.image;
+    const isIso = step.use === 'media.insert';
+    if (typeof ref !== 'string' || !(isIso || step.use === 'deploy.deploy')) return [];
+    return [{ path: `${path}.with.image`, ref, isIso }];
+  });
+  return [...own, ...ofSteps];
 }
 
 async function templateProblems({ userData }: Context, profile: Profile): Promise<Issue[]> {
@@ -72,14 +74,6 @@ async function templateProblems({ userData }: Context, profile: Profile): Promis
     problemAt('userData.template'),
   );
   return problem === undefined ? [] : [problem];
-}
-
-/** User data is rendered before it is written. */
-function renderProblems({ userData, steps = [] }: Profile): Issue[] {
-  const deploys = steps.findIndex(({ use }) => use === 'deploy.deploy');
-  const isRendered = steps.slice(0, Math.max(deploys, 0)).some(({ use }) => use === 'userdata.render');
-  if (userData === undefined || deploys === -1 || isRendered) return [];
-  return [{ path: `steps[${deploys}]`, message: 'comes before any userdata.render step' }];
 }
 
 /** What an error says of the field at `path`. */

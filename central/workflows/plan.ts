@@ -37,7 +37,7 @@ const lists = [
 ] as const;
 
 /** One step of a profile, a fallback's included, as it stands there. */
-interface Written {
+export interface Written {
   step: ProfileStep;
   path: string;
   phase: PlannedStep['phase'];
@@ -57,11 +57,16 @@ export function planWorkflow(profile: Profile): PlannedStep[] {
 
 /** Everything for which the steps of a profile cannot be run, in document order. */
 export function planIssues(profile: Profile): PlanIssue[] {
-  const written = writtenSteps(profile);
-  return written.flatMap((one, position) => stepIssues(one, written.slice(0, position)));
+  const before = new Set<string>();
+  return writtenSteps(profile).flatMap((written) => {
+    const issues = stepIssues(written, before);
+    before.add(written.step.use);
+    return issues;
+  });
 }
 
-function writtenSteps(profile: Profile): Written[] {
+/** Every step of a profile, fallbacks included, in the order they run. */
+export function writtenSteps(profile: Profile): Written[] {
   const written: Written[] = [];
   for (const { field, phase } of lists) append(written, profile[field] ?? [], field, phase);
   return written;
@@ -81,7 +86,7 @@ function append(
   }
 }
 
-function stepIssues({ step, path }: Written, before: readonly Written[]): PlanIssue[] {
+function stepIssues({ step, path }: Written, before: ReadonlySet<string>): PlanIssue[] {
   const { use, on } = step;
   if (!isStepName(use))
     return [{ code: 'UNSUPPORTED', path: `${path}.use`, message: `there is no step ${use}` }];
@@ -98,9 +103,9 @@ function stepIssues({ step, path }: Written, before: readonly Written[]): PlanIs
 }
 
 /** A `fromStep` names the `use` of a step that runs before. */
-function sourceIssues(step: ProfileStep, path: string, before: readonly Written[]): PlanIssue[] {
+function sourceIssues(step: ProfileStep, path: string, before: ReadonlySet<string>): PlanIssue[] {
   const from = step.use === 'media.insert' ? step.with?.fromStep : undefined;
-  if (typeof from !== 'string' || before.some((earlier) => earlier.step.use === from)) return [];
+  if (typeof from !== 'string' || before.has(from)) return [];
   return [invalid(`${path}.with.fromStep`, `no step ${from} comes before this one`)];
 }
 

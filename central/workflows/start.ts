@@ -4,6 +4,7 @@ import type { DiskHints } from '#contract/steps.ts';
 import type { ApiContext } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import { type MetalMethod, type Settlement, settlementOf } from '../metal/states.ts';
+import { builtinTenant } from '../profiles/builtin.ts';
 import { isDuplicate, now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { planWorkflow } from './plan.ts';
@@ -13,7 +14,8 @@ import { insertWorkflow } from './records.ts';
 export interface WorkflowRequest {
   node: Row<'nodes'>;
   profile: Profile;
-  profileTenantId: string;
+  /** The stored row that the profile was read from; undefined for one that ships. */
+  profileRow?: Row<'profiles'> | undefined;
   /** The method of metal that it is for; without one it leaves the node's state alone. */
   method?: MetalMethod;
   disk?: DiskHints | undefined;
@@ -23,18 +25,19 @@ export interface WorkflowRequest {
 /**
  * Stores a workflow and sets it going.
  * @throws RailheadError CONFLICT while another workflow runs on the node, INVALID_STATE when the method does not begin in the
- *   node's state; what `planWorkflow` refuses
+ *   node's state or the profile was changed since it was read; what `planWorkflow` refuses
  */
 export async function startWorkflow(
   { store, engine }: ApiContext,
-  { node, profile, profileTenantId, method, disk, caller }: WorkflowRequest,
+  { node, profile, profileRow, method, disk, caller }: WorkflowRequest,
 ): Promise<{ workflowId: string }> {
   const plan = planWorkflow(profile);
   const createdBy = `token ${caller.tokenId}`;
   try {
     const workflowId = await store.transaction().execute(async (queries) => {
       const settles = method === undefined ? undefined : await beginMethod(queries, node, method);
-      await markUsed(queries, profile, profileTenantId);
+      if (profileRow !== undefined) await markUsed(queries, profileRow);
+      const profileTenantId = profileRow?.tenant_id ?? builtinTenant;
       return insertWorkflow(queries, { node, profile, profileTenantId, plan, disk, settles, createdBy });
     });
     engine.run(workflowId);
@@ -72,16 +75,23 @@ async function beginMethod(
   return settlement;
 }
 
-/** From its first use on, a profile's version does not change any more. */
-async function markUsed(queries: Queries, profile: Profile, profileTenantId: string): Promise<void> {
-  await queries
+/**
+ * From its first use on, a profile's version does not change any more.
+ * @throws RailheadError CONFLICT when it was changed or deleted since it was read: what is kept would not be what runs
+ */
+async function markUsed(queries: Queries, row: Row<'profiles'>): Promise<void> {
+  const { numUpdatedRows } = await queries
     .updateTable('profiles')
-    .set({ used_at: now() })
-    .where('tenant_id', '=', profileTenantId)
-    .where('profile_id', '=', profile.id)
-    .where('version', '=', profile.version)
-    .where('used_at', 'is', null)
-    .execute();
+    .set(({ fn, val }) => ({ used_at: fn.coalesce('used_at', val(now())) }))
+    .where('tenant_id', '=', row.tenant_id)
+    .where('profile_id', '=', row.profile_id)
+    .where('version', '=', row.version)
+    .where('row_version', '=', row.row_version)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) return;
+  const message = `profile ${row.profile_id}@${row.version} was changed or deleted just now: start again`;
+  throw new RailheadError('CONFLICT', message, { path: 'profileId', reason: 'row-version' });
 }
 
 function running({ node_id }: Pick<Row<'nodes'>, 'node_id'>, cause?: unknown): RailheadError {

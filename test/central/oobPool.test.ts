@@ -31,12 +31,18 @@ test('machines that never run bcd are inspected, commissioned and retired by the
   ]);
 });
 
-test('a release ejects the medium, then powers off; the mode of a wipe means nothing there', async () => {
+test('such a machine is deployed by an iso; a release ejects it, then powers off, and the mode of a wipe means nothing', async () => {
   const stage = await oobStage();
-  const steps = [{ use: 'power.getPower' }];
-  const document = { id: 'oob', version: 1, target: 'metal', image: { ref: 'demo-os@1' }, steps };
+  const steps = [
+    { use: 'media.insert', with: { url: 'https://isos.example.com/installer.iso' } },
+    { use: 'management.setBootDevice', with: { device: 'cd' } },
+    { use: 'power.setPower', with: { action: 'cycle' } },
+  ];
+  const document = { id: 'oob', version: 1, target: 'metal', steps };
   await stage.line.call('profiles.create', { tenantId: 'root', document });
-  await runMetal(stage, 'deploy', { nodeId, profileId: 'oob' });
+  expect((await runMetal(stage, 'deploy', { nodeId, profileId: 'oob' })).node).toMatchObject({
+    state: 'active',
+  });
   const { ended, node } = await runMetal(stage, 'undeploy', { nodeId, mode: 'crypto-erase' });
   expect(ended.steps.map(({ use }) => use)).toEqual(['media.eject', 'power.setPower']);
   expect(node).toMatchObject({ state: 'ready' });
@@ -44,7 +50,7 @@ test('a release ejects the medium, then powers off; the mode of a wipe means not
 
 test('rescue on such a pool fails the node with UNSUPPORTED', async () => {
   const stage = await oobStage();
-  const document = { id: 'oob', version: 1, target: 'metal', image: { ref: 'demo-os@1' } };
+  const document = { id: 'oob', version: 1, target: 'metal', steps: [{ use: 'power.getPower' }] };
   await stage.line.call('profiles.create', { tenantId: 'root', document });
   await runMetal(stage, 'deploy', { nodeId, profileId: 'oob' });
   const error = { code: 'UNSUPPORTED', details: { reason: 'agent-none' } };

@@ -1,4 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
+import type { ApiContext } from '#central/api/method.ts';
+import type { Caller } from '#central/api/tokens.ts';
+import { onHost } from '#central/host.ts';
+import { requireNode } from '#central/nodes.ts';
+import { deleteProfile, updateProfile } from '#central/profiles/change.ts';
+import { requireProfile } from '#central/profiles/find.ts';
+import { openShippedProfiles } from '#central/profiles/shipped.ts';
+import type { Store } from '#central/store/store.ts';
+import type { Row } from '#central/store/tables.ts';
+import { startWorkflow } from '#central/workflows/start.ts';
+import { mustRegister, osImage } from './centre.ts';
 import { deploy, follow, workflow } from './line.ts';
 import { sampleProfile } from './sampleProfile.ts';
 import { failedWith, instead, type Stage, setStage } from './stage.ts';
@@ -7,6 +18,14 @@ let stage: Stage;
 afterEach(() => stage.close());
 
 const { id: profileId } = sampleProfile;
+
+/** The sample profile, with this input of its `deploy.deploy`. */
+function withDeploy(input: object) {
+  const steps = sampleProfile.steps.map((step) =>
+    step.use === 'deploy.deploy' ? { ...step, with: input } : step,
+  );
+  return { ...sampleProfile, steps };
+}
 
 test('a version becomes immutable the first time a workflow uses it; who sees it may still change', async () => {
   stage = await setStage();
@@ -115,13 +134,100 @@ test("a profile's image format and compression override the catalog's", async ()
   expect(stage.machines.get('node-1')?.deployed).toMatchObject({ format: 'qcow2', compression: 'gzip' });
 });
 
-test('nothing starts a profile that adopts, one for another target, or one without an image', async () => {
+test('an image that a step names is written as its catalog says, not as the profile says of its own', async () => {
+  stage = await setStage(undefined, withDeploy({ image: 'other@1' }));
+  const { call, signer } = stage.line;
+  const other = osImage({ ref: 'other@1', format: 'qcow2', compression: 'none', sha256: 'c'.repeat(64) });
+  await mustRegister(call, signer.signed(other));
+  await follow(call, await deploy(stage.line, 'node-1'));
+  expect(stage.machines.get('node-1')?.deployed).toMatchObject({
+    ref: 'other@1',
+    format: 'qcow2',
+    compression: 'none',
+  });
+});
+
+test('deploy.deploy refuses what the profile says is an iso, whatever the catalog says', async () => {
+  stage = await setStage(undefined, { ...sampleProfile, image: { ref: 'demo-os@1', format: 'iso' } });
+  const { call } = stage.line;
+  const workflowId = await deploy(stage.line, 'node-1');
+  await follow(call, workflowId);
+  expect(await workflow(call, workflowId)).toMatchObject({
+    state: 'failed',
+    error: { code: 'INVALID_INPUT', details: { path: 'image' } },
+  });
+  expect(stage.machines.get('node-1')?.deployed).toBeUndefined();
+});
+
+test('a profile deploys without an image of its own: by the image of its step, or by an iso that it mounts', async () => {
+  const { image: _, ...imageless } = withDeploy({ image: 'demo-os@1' });
+  const inserted: object[] = [];
+  stage = await setStage(
+    instead('media.insert', (operation, at) => {
+      inserted.push(operation.input);
+      return at.succeed(operation, {});
+    }),
+    imageless,
+  );
+  const { call } = stage.line;
+  await follow(call, await deploy(stage.line, 'node-1'));
+  expect(stage.machines.get('node-1')?.deployed).toMatchObject({ ref: 'demo-os@1' });
+  const url = 'https://isos.example.com/installer.iso';
+  const steps = [
+    { use: 'media.insert', with: { url } },
+    { use: 'management.setBootDevice', with: { device: 'cd' } },
+    { use: 'power.setPower', with: { action: 'cycle' } },
+  ];
+  const document = { id: 'iso', version: 1, target: 'metal', steps };
+  await call('profiles.create', { tenantId: 'root', document });
+  await follow(call, await deploy(stage.line, 'node-1', { profileId: 'iso' }));
+  expect(inserted).toEqual([{ url }]);
+  expect((await call('nodes.get', { tenantId: 'root', nodeId: 'node-1' })).data).toMatchObject({
+    state: 'active',
+    role: 'host',
+  });
+});
+
+test('a workflow never runs another document than the one that is kept, nor a deleted one', async () => {
+  stage = await setStage();
+  const { call, directory } = stage.line;
+  const change = async (
+    version: number,
+    changed: (store: Store, row: Row<'profiles'>) => Promise<unknown>,
+  ) => {
+    await call('profiles.create', { tenantId: 'root', document: { ...sampleProfile, version } });
+    return onHost(directory, async ({ store }) => {
+      const shippedProfiles = openShippedProfiles();
+      const { profile, row } = await requireProfile({ store, shippedProfiles }, 'root', profileId, version);
+      await changed(store, row as Row<'profiles'>);
+      const node = await requireNode(store, 'root', 'node-1');
+      const request = { node, profile, profileRow: row, method: 'deploy' as const };
+      // What starts it is not reached.
+      return startWorkflow({ store } as ApiContext, { ...request, caller: {} as Caller });
+    });
+  };
+  const refused = { code: 'CONFLICT', details: { path: 'profileId', reason: 'row-version' } };
+  const document = (version: number) => ({ ...sampleProfile, version, description: 'other' });
+  await expect(
+    change(2, (store, row) => updateProfile(store, row, { document: document(2) })),
+  ).rejects.toMatchObject(refused);
+  await expect(change(3, (store) => deleteProfile(store, 'root', profileId, 3))).rejects.toMatchObject(
+    refused,
+  );
+  const kept = await call('profiles.get', { tenantId: 'root', profileId, profileVersion: 2 });
+  expect(kept.data).toMatchObject({ used: false });
+  expect((await call('nodes.get', { tenantId: 'root', nodeId: 'node-1' })).data).toMatchObject({
+    state: 'enrolled',
+  });
+});
+
+test('nothing starts a profile that adopts, one for another target, or one without steps', async () => {
   stage = await setStage();
   const { call } = stage.line;
   for (const [id, more] of Object.entries({
     adopts: { target: 'metal', entry: 'adopt' },
     vps: { target: 'vps', image: { ref: 'demo-os@1' } },
-    imageless: { target: 'metal', steps: [{ use: 'power.getPower' }] },
+    idle: { target: 'metal', image: { ref: 'demo-os@1' } },
   })) {
     await call('profiles.create', { tenantId: 'root', document: { id, version: 1, ...more } });
     expect(await call('metal.deploy', { tenantId: 'root', nodeId: 'node-1', profileId: id })).toMatchObject({

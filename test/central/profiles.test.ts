@@ -114,6 +114,11 @@ test('nothing is stored under the tenant of the shipped profiles', async () => {
 
 const on = (profileId: string, more: object = {}) => ({ tenantId: 'root', profileId, ...more });
 
+const deployOf = (image: string) => ({ use: 'deploy.deploy', with: { image } });
+const invoked = { use: 'driver.invoke', with: { concern: 'power', operation: 'getPower' } };
+const rendered = { userData: { kind: 'cloud-init', template: 'bcd-host.yaml.hbs' } };
+const vps = { target: 'vps', role: undefined };
+
 test('validate reports every problem at once with its path', async () => {
   const userData = { kind: 'cloud-init', template: 'none.yaml' };
   const steps = [
@@ -149,6 +154,64 @@ test('validate reports every problem at once with its path', async () => {
     'steps[3].with.fromStep',
     'cleanup[0].with.mode',
   ]);
+});
+
+test.each<[string, string, object]>([
+  [
+    'an unknown image in a fallback',
+    'steps[0].fallback[0].with.image',
+    { steps: [{ use: 'power.getPower', fallback: [deployOf('nope@1')] }] },
+  ],
+  [
+    'an unknown image in the cleanup',
+    'cleanup[0].with.image',
+    { cleanup: [{ use: 'media.insert', with: { image: 'nope@1' } }] },
+  ],
+  ['a deploy of no image', 'steps[0].with.image', { image: undefined, steps: [{ use: 'deploy.deploy' }] }],
+  [
+    'an iso written to disk',
+    'steps[0]',
+    { image: { ref: 'demo-os@1', format: 'iso' }, steps: [{ use: 'deploy.deploy' }] },
+  ],
+  ['a render of nothing', 'steps[0]', { steps: [{ use: 'userdata.render' }] }],
+  [
+    'a late render in acceptance',
+    'acceptance[0]',
+    { ...rendered, acceptance: [{ use: 'deploy.deploy' }, { use: 'userdata.render' }] },
+  ],
+  [
+    'a late render in a fallback',
+    'steps[0].fallback[0]',
+    { ...rendered, steps: [{ use: 'power.getPower', fallback: [{ use: 'deploy.deploy' }] }] },
+  ],
+  [
+    'a step of machines on a vps',
+    'steps[1].use',
+    {
+      ...vps,
+      steps: [
+        { use: 'wait.agentJoined', with: { role: 'node' } },
+        { use: 'disk.wipe', with: { mode: 'quick' } },
+      ],
+    },
+  ],
+  ['a driver that no site has', 'steps[0].with.operation', { drivers: { power: 'ipmi' }, steps: [invoked] }],
+  [
+    'what its driver cannot do',
+    'steps[0].with.operation',
+    { drivers: { raid: 'redfish' }, steps: [{ ...invoked, with: { concern: 'raid', operation: 'build' } }] },
+  ],
+])('validate reports %s at %s', async (name, path, change) => {
+  const id = name.replaceAll(' ', '-');
+  expect(await create({ id, userData: undefined, steps: [], cleanup: [], ...change })).toMatchObject({
+    status: 200,
+  });
+  const { data } = await centre.call<{ valid: boolean; issues: { path: string }[] }>(
+    'profiles.validate',
+    on(id),
+  );
+  expect(data.issues.map((issue) => issue.path)).toEqual([path]);
+  expect(data.valid).toBe(false);
 });
 
 test('a profile without a fault is valid', async () => {

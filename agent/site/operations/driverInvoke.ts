@@ -1,3 +1,4 @@
+import { type DriverName, type driverOperations, whyNotDriven } from '#contract/driverOperations.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type OperationInput, operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
@@ -7,7 +8,6 @@ import { inspectOob } from './inspectOob.ts';
 import { setBootDevice } from './setBootDevice.ts';
 import { setPower } from './setPower.ts';
 
-/** What the drivers of this site can be told to do, as `<concern>.<operation>`. */
 const drivers = {
   redfish: {
     'power.getPower': getPower,
@@ -15,7 +15,9 @@ const drivers = {
     'management.setBootDevice': setBootDevice,
     'inspect.oob': inspectOob,
   },
-} as const;
+} as const satisfies {
+  [Driver in DriverName]: { [Name in (typeof driverOperations)[Driver][number]]: SiteAction<Name> };
+};
 
 type Invocation = OperationInput<'driver.invoke'>;
 
@@ -34,22 +36,15 @@ export const driverInvoke: SiteAction<'driver.invoke'> = {
 /** @throws RailheadError UNSUPPORTED for a driver, an operation or another BMC than the node's, INVALID_INPUT for its input */
 function resolved(invocation: Invocation, context: ActionContext) {
   const { concern, driver, operation, input, config } = invocation;
-  const known: Record<string, unknown> = Object.hasOwn(drivers, driver) ? drivers.redfish : {};
   const name = `${concern}.${operation}`;
-  if (!Object.hasOwn(known, name)) throw unknownOperation(driver, name, Object.keys(known));
+  const why = whyNotDriven(driver, name);
+  if (why !== undefined) throw new RailheadError('UNSUPPORTED', why, { driver, operation: name });
   const { address } = context.node?.bmc ?? {};
   if (config.address !== undefined && config.address !== address) throw anotherBmc(config.address);
   // The compiler cannot tie the name to its input inside a generic call; the schema just has.
+  const known: Record<string, unknown> = drivers[driver as DriverName];
   const action = known[name] as SiteAction<SiteActionName>;
   return { action, input: validate(operations[name as SiteActionName].input, input) as never };
-}
-
-function unknownOperation(driver: string, name: string, known: string[]): RailheadError {
-  const message =
-    known.length === 0
-      ? `this site has no driver ${driver}: it has ${Object.keys(drivers).join(', ')}`
-      : `driver ${driver} does not know ${name}: it knows ${known.join(', ')}`;
-  return new RailheadError('UNSUPPORTED', message, { driver, operation: name });
 }
 
 function anotherBmc(address: unknown): RailheadError {

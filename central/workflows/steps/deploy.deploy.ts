@@ -3,6 +3,7 @@ import { sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { DeployImage, SealedSecret } from '#contract/operations.ts';
+import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints, StepInput } from '#contract/steps.ts';
 import { noteDeployed } from '../../images/deployments.ts';
 import { resolveImage } from '../../images/resolve.ts';
@@ -63,11 +64,17 @@ async function deployableImage(run: StepRun, refOfStep: string | undefined): Pro
       path: 'image',
     });
   const image = await resolveImage(central.store, workflow.tenant_id, ref);
-  if (image.format === 'iso')
+  if (image.format === 'iso' || encodingOf(image, profile).format === 'iso')
     throw new RailheadError('INVALID_INPUT', `image ${ref} is an iso: it goes through media.insert`, {
       path: 'image',
     });
   return image;
+}
+
+/** How an artifact is written down: as its catalog says, unless it is the profile's own image and the profile says otherwise. */
+function encodingOf(image: Row<'images'>, profile: Profile): Pick<DeployImage, 'format' | 'compression'> {
+  const own = profile.image?.ref === image.ref ? profile.image : undefined;
+  return { format: own?.format ?? image.format, compression: own?.compression ?? image.compression };
 }
 
 /** The ramdisk that the operation is for, and what is sealed to it on the way. */
@@ -84,15 +91,13 @@ async function deployImage(
 ): Promise<DeployImage> {
   const { central, workflow } = run;
   await verifyImageForUse(central.store, image, deployUse(central.images, workflow.tenant_id));
-  const { image: overrides } = run.profile;
   const disk = parseJson<DiskHints>(run.workflow.disk) ?? input.disk;
   const userData = await userDataFor(run, machine);
   return {
     ref: image.ref,
     digest: image.sha256,
     ...(image.size_bytes === null ? {} : { sizeBytes: image.size_bytes }),
-    format: overrides?.format ?? image.format,
-    compression: overrides?.compression ?? image.compression,
+    ...encodingOf(image, run.profile),
     sources: [image.source],
     ...(disk === undefined ? {} : { disk }),
     ...(userData === undefined ? {} : { userData }),
