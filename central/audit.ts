@@ -53,14 +53,23 @@ export async function endAudit(
     .execute();
 }
 
-/** What of a document names things: never a secret, a key or a document that may hold one. */
-export function namesIn(document: unknown): Record<string, string> {
+/** A record holds no more names than that, each of no more characters. */
+const maxNames = 16;
+const maxNameLength = 256;
+
+/**
+ * What of a document names things: never a secret, a key or a document that may hold one. `fields`: those alone.
+ */
+export function namesIn(document: unknown, fields?: readonly string[]): Record<string, string> {
   if (typeof document !== 'object' || document === null) return {};
   const named = Object.entries(document).filter(
     ([field, value]) =>
-      typeof value === 'string' && value.length <= 256 && /^(ref|name|digest|use|\w+Id)$/.test(field),
+      typeof value === 'string' &&
+      value.length <= maxNameLength &&
+      /^(ref|name|digest|use|\w{1,32}Id)$/.test(field) &&
+      (fields === undefined || fields.includes(field)),
   );
-  return Object.fromEntries(named);
+  return Object.fromEntries(named.slice(0, maxNames));
 }
 
 export interface AuditQuery {

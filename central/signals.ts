@@ -18,6 +18,8 @@ export interface Signals {
 
 /** Notified when images, pools or signers changed: every site's desired state may have. The same for the centre's keys and the revoked. */
 export const allSites = 'sites';
+/** Notified when a token was revoked: who waits looks whether its own still is good. */
+export const tokensTopic = 'tokens';
 export const siteTopic = (siteId: string) => `site:${siteId}`;
 /** Notified when a machine that nobody enrolled booted at the site. */
 export const discoveryTopic = (siteId: string) => `discovery:${siteId}`;

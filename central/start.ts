@@ -7,6 +7,7 @@ import { type Closable, closeAll } from '#base/shutdown.ts';
 import { checkConfigUnits } from '#contract/hostConfig/configUnits.ts';
 import type { ConfigUnit } from '#contract/hostConfig/desired.ts';
 import type { Door } from '#doors/door.ts';
+import { RateLimiter } from '#doors/rateLimiter.ts';
 import { modernTls } from '#doors/tls.ts';
 import { openAgentsServer, renewServerTls } from './agents/server.ts';
 import { type Groups, inProcessApi } from './api/inProcess.ts';
@@ -106,7 +107,7 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const agents = await openAgentsServer(context, options.names, stopping.signal);
   const engine = openEngine(context);
   const door = { tls: await apiTls(context, options), executable, trustProxy: options.api.trustProxy };
-  const methods = { ...context, engine };
+  const methods = { ...context, engine, refusals: new RateLimiter(context.rates.refusals) };
   const api = await openApiServer(methods, groups, door, stopping.signal);
   started.push(agents, api, engine, { close: () => stopping.abort() });
   const agentsAddress = await listen(agents, options.agents);

@@ -1,4 +1,5 @@
 import { RailheadError } from '#contract/errors.ts';
+import { revokeFamily } from './api/tokens.ts';
 import { rootTenant } from './images/signers.ts';
 import { isDuplicate, now, type Queries, type Store } from './store/store.ts';
 import type { Row } from './store/tables.ts';
@@ -58,12 +59,16 @@ export function removeTenant(store: Store, tenantId: string): Promise<void> {
         reason: 'in-use',
         holds,
       });
-    await queries
-      .updateTable('tokens')
-      .set({ revoked_at: now() })
+    const tokens = await queries
+      .selectFrom('tokens')
+      .select('token_id')
       .where('tenant_id', '=', tenantId)
       .where('revoked_at', 'is', null)
       .execute();
+    await revokeFamily(
+      queries,
+      tokens.map((row) => row.token_id),
+    );
     await queries.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute();
   });
 }

@@ -1,25 +1,23 @@
-import { RailheadError, toWireError } from '#contract/errors.ts';
-import { beginAudit, endAudit, namesIn } from '../audit.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { rateLimited } from '#doors/refusal.ts';
 import { requireTenant } from '../tenants.ts';
-import { grantedIds, isGranted } from './grants.ts';
+import { type AskedCall, admit } from './admit.ts';
+import { audited } from './auditedCall.ts';
+import { whileGood } from './heldCall.ts';
 import type { ApiContext, Method } from './method.ts';
 import type { Caller } from './tokens.ts';
 
 /** One call of a method, as it came in. */
-export interface MethodCall {
+export interface MethodCall extends AskedCall {
   /** `<group>.<method>` */
   name: string;
-  input: unknown;
-  /** What is wrong with the input by the method's schema. */
-  fault: Error | undefined;
-  caller: Caller;
   /** Where the call came from. */
   address: string;
 }
 
 /**
  * Carries out a call: writes a mutation down before it acts and how it ended, decides whether the caller may, runs the method.
- * @throws RailheadError INVALID_INPUT, FORBIDDEN, NOT_FOUND for a tenant that there is not, or what the method throws
+ * @throws RailheadError INVALID_INPUT, FORBIDDEN, RATE_LIMITED, NOT_FOUND for a tenant that there is not, or what the method throws
  */
 export async function callMethod(
   context: ApiContext,
@@ -27,61 +25,42 @@ export async function callMethod(
   call: MethodCall,
   stop: AbortSignal,
 ): Promise<unknown> {
-  if (method.kind === 'read') return run(context, method, call, stop);
-  const subject = namesIn(call.input);
-  const auditId = await beginAudit(context.store, { ...whoAndWhat(method, call), subject });
+  const admission = decide(method, call);
+  const act = () => run(context, method, call, admission, stop);
+  if (method.kind === 'read') return act();
+  boundRefusals(context, call, admission);
+  return audited(context.store, method, call, act);
+}
+
+type Admission = { as: Caller } | { refusal: unknown };
+
+function decide(method: Method, call: MethodCall): Admission {
   try {
-    const data = await run(context, method, call, stop);
-    await endAudit(context.store, auditId, 'ok', { ...subject, ...namesIn(data) });
-    return data;
-  } catch (error) {
-    await endAudit(context.store, auditId, toWireError(error).code);
-    throw error;
+    return { as: admit(method, call) };
+  } catch (refusal) {
+    return { refusal };
   }
 }
 
-function whoAndWhat(method: Method, { name, input, fault, caller, address }: MethodCall) {
-  const scope = fault === undefined ? method.scopes(input)[0] : undefined;
-  return {
-    actor: caller.tokenId,
-    address,
-    method: name,
-    action: method.action,
-    scope: scope === undefined ? '-' : `${scope.kind}:${scope.id}`,
-    ...tenantOf(input),
-  };
-}
-
-function tenantOf(input: unknown): { tenantId?: string } {
-  const { tenantId } = namesIn(input);
-  return tenantId === undefined ? {} : { tenantId };
+/** Each refusal leaves a record: whoever is granted nothing must not fill the books with them. */
+function boundRefusals({ refusals }: ApiContext, { caller }: MethodCall, admission: Admission): void {
+  const refusal = 'refusal' in admission ? admission.refusal : undefined;
+  if (!(refusal instanceof RailheadError) || refusal.code !== 'FORBIDDEN') return;
+  const wait = refusals.take(caller.tokenId);
+  if (wait > 0) throw rateLimited(wait, 'token');
 }
 
 async function run(
   context: ApiContext,
   method: Method,
-  { input, fault, caller }: MethodCall,
+  { input, caller }: MethodCall,
+  admission: Admission,
   stop: AbortSignal,
 ): Promise<unknown> {
-  if (fault !== undefined) throw fault;
-  const admitted = admit(method, input, caller);
-  const { tenantId } = tenantOf(input);
+  if ('refusal' in admission) throw admission.refusal;
+  const { tenantId } = input as { tenantId?: string };
   if (method.kind === 'mutation' && method.makesTenant !== true && tenantId !== undefined)
     await requireTenant(context.store, tenantId);
-  return method.run(context, input, admitted, stop);
-}
-
-/**
- * The caller as the method is to know it: restricted to single items of a list where it is granted no more.
- * @throws RailheadError FORBIDDEN
- */
-function admit(method: Method, input: unknown, caller: Caller): Caller {
-  const scopes = method.scopes(input);
-  if (isGranted(caller.grants, method.action, scopes)) return caller;
-  const only = method.items === undefined ? [] : grantedIds(caller.grants, method.action, method.items);
-  if (only.length > 0) return { ...caller, only };
-  throw new RailheadError('FORBIDDEN', `this token may not do ${method.action} here`, {
-    action: method.action,
-    scopes: scopes.map(({ kind, id }) => `${kind}:${id}`),
-  });
+  if (method.waits !== true) return method.run(context, input, admission.as, stop);
+  return whileGood(context, caller, stop, (until) => method.run(context, input, admission.as, until));
 }

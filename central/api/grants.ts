@@ -46,6 +46,16 @@ export function isGranted(grants: readonly Grant[], action: string, scopes: read
   );
 }
 
+/** Whether one of `grants` allows `action` on anything at all. */
+export function mayAct(grants: readonly Grant[], action: string): boolean {
+  return grants.some((grant) => allowsAction(grant.action, action));
+}
+
+/** Whether one of `grants`, whatever it allows, is about one of `scopes`. */
+export function reaches(grants: readonly Grant[], scopes: readonly Scope[]): boolean {
+  return grants.some((grant) => scopes.some((scope) => covers(grant, scope)));
+}
+
 /** The single things of one kind for which `action` is granted. */
 export function grantedIds(grants: readonly Grant[], action: string, kind: Scope['kind']): string[] {
   return grants

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { RateLimiter } from '#doors/rateLimiter.ts';
 import type { CentralContext } from '../context.ts';
 import type { Engine } from '../workflows/engine.ts';
 import type { Scope } from './grants.ts';
@@ -7,6 +8,8 @@ import type { Caller } from './tokens.ts';
 /** What API methods work with. */
 export interface ApiContext extends CentralContext {
   engine: Engine;
+  /** How often one token may be refused a change. */
+  refusals: RateLimiter;
 }
 
 /** One method of the API: `POST /api/compute/<group>/<name>`. */

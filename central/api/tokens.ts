@@ -65,14 +65,17 @@ export function revokeToken(store: Store, tokenId: string, tenantId?: string): P
       .executeTakeFirst();
     if (token === undefined || (tenantId !== undefined && token.tenant_id !== tenantId))
       throw new RailheadError('NOT_FOUND', `there is no token ${tokenId} in use`, { path: 'tokenId' });
-    return revokeFamily(queries, tokenId);
+    return revokeFamily(queries, [tokenId]);
   });
 }
 
-/** Parents go before one looks for children: whoever mints by one of them at the same time then has, or comes too late. */
-async function revokeFamily(queries: Queries, tokenId: string): Promise<string[]> {
+/**
+ * Revokes tokens and all that came from them. Parents go before one looks for children: whoever mints by one of them at the same time
+ * has done so by then, or comes too late.
+ */
+export async function revokeFamily(queries: Queries, tokenIds: readonly string[]): Promise<string[]> {
   const family: string[] = [];
-  for (let generation = [tokenId]; generation.length > 0; ) {
+  for (let generation = tokenIds; generation.length > 0; ) {
     await queries
       .updateTable('tokens')
       .set({ revoked_at: now() })

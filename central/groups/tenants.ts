@@ -3,6 +3,7 @@ import { TenantId } from '#contract/images.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { fleet, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
+import { tokensTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { createTenant, removeTenant, requireTenant } from '../tenants.ts';
@@ -52,8 +53,9 @@ export const tenants: Group = {
     action: 'compute:tenants:manage',
     input: OneTenant,
     scopes: () => [fleet],
-    run: async ({ store }, { tenantId }) => {
+    run: async ({ store, signals }, { tenantId }) => {
       await removeTenant(store, tenantId);
+      signals.notify(tokensTopic);
       return { tenantId };
     },
   }),

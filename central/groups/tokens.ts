@@ -9,6 +9,7 @@ import { fleet, Grant, type Scope, tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
 import { type Caller, revokeToken } from '../api/tokens.ts';
 import { present } from '../nodes.ts';
+import { tokensTopic } from '../signals.ts';
 import { fromNow, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
@@ -55,10 +56,11 @@ export const tokens: Group = {
       closed,
     ),
     scopes: ownerScopes,
-    run: async ({ store }, { tenantId, tokenId }) => ({
-      tokenId,
-      revoked: await revokeToken(store, tokenId, tenantId),
-    }),
+    run: async ({ store, signals }, { tenantId, tokenId }) => {
+      const revoked = await revokeToken(store, tokenId, tenantId);
+      signals.notify(tokensTopic);
+      return { tokenId, revoked };
+    },
   }),
 };
 

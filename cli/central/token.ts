@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { parseGrant } from '#central/api/grants.ts';
 import { createToken, listTokens, revokeToken } from '#central/api/tokens.ts';
 import { actOnHost, onHost } from '#central/host.ts';
+import { noteHostChange } from '#central/hostChanges.ts';
 import { collect, hostFolder, printJson, validOption } from './options.ts';
 
 /** `railhead central token …`: the operators' bearer tokens. */
@@ -64,7 +65,9 @@ function revokeCommand(): Command {
     .argument('<token-id>')
     .action((tokenId: string, { directory }: { directory: string }) =>
       actOnHost(directory, { command: 'token revoke', subject: { tokenId } }, async ({ store }) => {
-        printJson({ revoked: await revokeToken(store, tokenId) });
+        const revoked = await revokeToken(store, tokenId);
+        await noteHostChange(store);
+        printJson({ revoked });
       }),
     );
 }

@@ -7,16 +7,18 @@ import { onHost } from '#central/host.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import { revokeNamed } from '#central/join/revoke.ts';
 import { type HeldRequest, holdRequest } from '../e2e/intruder/heldRequest.ts';
-import { apiClient, newSite, startTestCentre, type TestCentre } from './centre.ts';
+import { apiClient, type Call, newSite, startTestCentre, type TestCentre } from './centre.ts';
 import { agentClient, type Credentials, joinAs } from './fakeSite.ts';
 
 // Whoever was let in before its body was read must still stand when the act begins.
 
 let centre: TestCentre;
+let workflowId: string;
 const everything = 'compute:*@compute-fleet:*';
 
 beforeAll(async () => {
   centre = await startTestCentre();
+  workflowId = await runningWorkflow();
 });
 afterAll(() => centre.close());
 
@@ -83,6 +85,29 @@ test('of a revocation and a mint at the same time, either leaves no token that w
     const heir = minted.status === 200 ? minted.data.token : token;
     expect((await apiClient(centre.central.apiUrl, heir)('sites.list')).status).toBe(401);
   }
+});
+
+async function runningWorkflow(): Promise<string> {
+  const { siteId } = await newSite(centre.directory, 'unreached');
+  const bmc = { address: 'https://10.0.0.2', credentialRef: 'secret://bmc/unreached' };
+  const node = { tenantId: 'root', siteId, nodeId: 'unreached', macs: ['02:00:00:00:00:02'] };
+  const { data } = await centre.call<{ workflowId: string }>('metal.enroll', { ...node, bmc });
+  return data.workflowId;
+}
+
+test.each([
+  ['is revoked', 'revoked', 60_000],
+  ['ends', 'expired', 2_000],
+])('whoever waits is told nothing once its token %s, and waits no longer', async (_, reason, validMs) => {
+  const { token, tokenId } = await mint(validMs);
+  const events = (call: Call, more: object) =>
+    call<{ cursor: string }>('workflows.events', { tenantId: 'root', workflowId, limit: 200, ...more });
+  const { cursor } = (await events(centre.call, {})).data;
+  const begun = performance.now();
+  const waiting = events(apiClient(centre.central.apiUrl, token), { cursor, waitSeconds: 30 });
+  if (reason === 'revoked') await centre.call('tokens.revoke', { tokenId });
+  expect(await waiting).toMatchObject({ status: 401, error: { details: { reason } } });
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
 async function joinedSite(name: string) {

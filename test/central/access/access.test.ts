@@ -114,6 +114,15 @@ describe.each(methods)('$name', ({ name, method }) => {
   });
 });
 
+test('a list shows every thing to whoever is granted each of its kind', async () => {
+  const { one } = await mintAll(world, { one: ['compute:nodes:read@compute-node:*'] });
+  const { status, data } = await apiClient(world.centre.central.apiUrl, one)('nodes.list', {
+    tenantId: 'acme',
+  });
+  expect(status).toBe(200);
+  expect(JSON.stringify(data)).toContain(world.nodeId);
+});
+
 test('every mutation that was tried is on record, refused or not', async () => {
   const records = await allRecords();
   for (const { name, method } of methods) {
