@@ -4,6 +4,21 @@ import { Mac } from './bootEntry.ts';
 
 const closed = { additionalProperties: false };
 
+/** What a site or node is called in its certificate; no character of it means anything in a distinguished name or a URI. */
+const AgentId = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
+const Version = Type.String({ maxLength: 128 });
+/** PKCS#10, PEM. */
+const CertificateRequest = Type.String({ maxLength: 8192 });
+const Pin = Type.String({ maxLength: 128 });
+/** The centre counts what its databases hold exactly. */
+const Renewals = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+/**
+ * How long after its certificate's end an agent may still renew by its key, in milliseconds: a site that was dark for a season comes
+ * back by itself.
+ */
+export const renewalGraceMs = 90 * 24 * 3_600_000;
+
 /** A public key as a JWK: Ed25519 (`crv: 'Ed25519'`) or X25519. */
 export const OkpJwk = Type.Object(
   { kty: Type.Literal('OKP'), crv: Type.Enum(['Ed25519', 'X25519']), x: Type.String() },
@@ -22,21 +37,24 @@ export const SealingJwk = Type.Object(
 );
 export type SealingJwk = Static<typeof SealingJwk>;
 
+const Authority = Type.String({ maxLength: 16_384 });
+const mostOlder = { maxItems: 16 };
+
 /** `GET /.well-known/bcd.json` of the centre: nothing in it is believed unless the pins match. */
 export const WellKnown = Type.Object(
   {
     protocol: Type.Integer(),
-    /** PEM of the CA that signs the gateway's and the agents' certificates. */
-    servingCa: Type.String(),
+    /** PEM of the CA that signs the gateway's and the agents' certificates: that one certificate. */
+    servingCa: Authority,
     joinSigningKey: OkpJwk,
     joinEncryptionKey: OkpJwk,
     /** What a rotation replaced and is still accepted: a pin that was handed out before it holds until that key is retired. */
     older: Type.Optional(
       Type.Object(
         {
-          servingCas: Type.Array(Type.String()),
-          joinSigningKeys: Type.Array(OkpJwk),
-          joinEncryptionKeys: Type.Array(OkpJwk),
+          servingCas: Type.Array(Authority, mostOlder),
+          joinSigningKeys: Type.Array(OkpJwk, mostOlder),
+          joinEncryptionKeys: Type.Array(OkpJwk, mostOlder),
         },
         closed,
       ),
@@ -58,24 +76,37 @@ export interface Pins {
   joinEncryptionPin: string;
 }
 
-/** `POST /v1/join` at the centre, for sites and nodes. `token` is the join token sealed to the join encryption key (JWE). */
+/** The `typ` of a sealed join token. */
+export const joinTokenTyp = 'railhead-join-token';
+
+/**
+ * `POST /v1/join` at the centre, for sites and nodes. `token` is the join token, sealed to the join encryption key for this request's
+ * keys (JWE; `apu` is their `joinParty`): whoever passes it on can put no other keys beside it.
+ */
 export const JoinRequest = Type.Object(
   {
     protocol: Type.Integer(),
     role: Type.Enum(['site', 'node']),
-    nodeId: Type.String(),
-    token: Type.String(),
-    /** PKCS#10, PEM: proof of the agent's own key. */
-    csr: Type.String(),
+    nodeId: AgentId,
+    token: Type.String({ maxLength: 4096 }),
+    /** Proof of the agent's own key. */
+    csr: CertificateRequest,
     /** X25519: what is sealed to this agent. */
     sealingKey: Type.Optional(SealingJwk),
-    version: Type.String(),
+    version: Version,
     /** The pin of the key that is to sign the answer; the newest one without it. */
-    signedBy: Type.Optional(Type.String()),
+    signedBy: Type.Optional(Pin),
   },
   closed,
 );
 export type JoinRequest = Static<typeof JoinRequest>;
+
+/** Names the keys of a join request: SHA-256 over the request for the certificate, as it is sent, and the sealing key. */
+export function joinParty({ csr, sealingKey }: Pick<JoinRequest, 'csr' | 'sealingKey'>): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([csr, sealingKey?.x ?? null]))
+    .digest();
+}
 
 /**
  * What an agent signs with its own key (compact JWS, `typ` `railhead-renewal`, ES256) for a new certificate: it is let in by that
@@ -84,23 +115,28 @@ export type JoinRequest = Static<typeof JoinRequest>;
 export const Renewal = Type.Object(
   {
     role: Type.Enum(['site', 'node']),
-    nodeId: Type.String(),
+    nodeId: AgentId,
     /** One more than the renewals before. A counter that was used already, with another nonce, is a copy of this agent. */
-    counter: Type.Integer({ minimum: 1 }),
+    counter: Type.Integer({ ...Renewals, minimum: 1 }),
     nonce: Type.String({ minLength: 16, maxLength: 64 }),
-    /** PKCS#10, PEM, of the same key. */
-    csr: Type.String(),
+    /** When it was signed (RFC 3339): an old one that somebody has found proves nothing. */
+    at: Type.String({ maxLength: 64 }),
+    /** Of the same key. */
+    csr: CertificateRequest,
     sealingKey: SealingJwk,
-    version: Type.String(),
+    version: Version,
     /** Pins of the centre's signing keys that the agent accepts. */
-    signedBy: Type.Array(Type.String(), { maxItems: 8 }),
+    signedBy: Type.Array(Pin, { maxItems: 8 }),
   },
   closed,
 );
 export type Renewal = Static<typeof Renewal>;
 
 /** `POST /v1/renew` at the centre, over TLS with or without a client certificate. The answer is that of a join. */
-export const RenewRequest = Type.Object({ protocol: Type.Integer(), proof: Type.String() }, closed);
+export const RenewRequest = Type.Object(
+  { protocol: Type.Integer(), proof: Type.String({ maxLength: 32_768 }) },
+  closed,
+);
 export type RenewRequest = Static<typeof RenewRequest>;
 
 /** The answer to a join or renewal, a compact JWS (`typ` `railhead-join-response`) by a signing key of the centre over this document. */
@@ -115,7 +151,7 @@ export const JoinResponse = Type.Object(
     ca: Type.String(),
     expiresAt: Type.String(),
     /** The renewals so far: 0 after a join. */
-    counter: Type.Integer({ minimum: 0 }),
+    counter: Type.Integer(Renewals),
     /** The centre's signing keys, newest first, and the number of that list (contract/trust.ts). */
     signingKeys: Type.Array(OkpJwk, { minItems: 1 }),
     trustNumber: Type.Integer({ minimum: 1 }),
@@ -151,7 +187,7 @@ export const RamdiskJoin = Type.Object(
     uuid: Type.Optional(Type.String()),
     bootId: Type.String(),
     signingKey: OkpJwk,
-    sealingKey: OkpJwk,
+    sealingKey: Type.Unsafe<OkpJwk>(SealingJwk),
     version: Type.String(),
     /** What the machine's firmware lets it say of itself; `tpm` is not for a machine to say. */
     trust: Type.Enum(['network', 'own-key']),

@@ -12,16 +12,19 @@ export type Admission = Pick<
 >;
 
 /**
- * The centre's answer to a join or a renewal, once it is signed by a key that is believed, and for this agent, its key and this time.
- * @throws RailheadError FORBIDDEN (`signature`, `other-identity`, `other-key`, `clock`)
+ * The centre's answer to a join or a renewal, once it is signed by a key that is believed, and for this agent, its key, this time
+ * and what was asked: `counter` renewals.
+ * @throws RailheadError FORBIDDEN (`signature`, `other-identity`, `other-key`, `other-answer`, `clock`)
  */
 export async function openAdmission(
   jws: string,
   signingKeys: readonly KeyObject[],
-  asked: { nodeId: string; privateKey: string },
+  asked: Pick<Identity, 'role' | 'nodeId' | 'privateKey' | 'counter'>,
 ): Promise<Admission> {
   const response = await openResponse(jws, signingKeys);
   if (response.nodeId !== asked.nodeId) throw otherIdentity(asked.nodeId, response.nodeId);
+  if (response.role !== asked.role) throw otherIdentity(asked.role, response.role);
+  if (response.counter !== asked.counter) throw otherAnswer(asked.counter, response.counter);
   checkCertificate(response.certificate, asked.privateKey);
   const { certificate, ca, expiresAt, counter, signingKeys: keys, trustNumber } = response;
   return { certificate, ca, expiresAt, counter, signingKeys: keys, trustNumber };
@@ -50,6 +53,12 @@ function checkCertificate(pem: string, privateKey: string): void {
     `the new certificate is valid from ${from}, this machine's time is ${here}: set the clock`,
     { reason: 'clock' },
   );
+}
+
+/** A genuine one of an earlier time would set the counter back, which makes an agent look like its own copy. */
+function otherAnswer(asked: number, found: number): RailheadError {
+  const message = `the answer is to renewal ${found}, not to ${asked}: somebody has put an older one in its place`;
+  return new RailheadError('FORBIDDEN', message, { reason: 'other-answer', expected: asked, found });
 }
 
 export function otherIdentity(asked: string, found: string): RailheadError {

@@ -4,11 +4,18 @@ import { type JoinRequest, type RenewRequest, WellKnown } from '#contract/join.t
 import { validate } from '#contract/validate.ts';
 import { checkCentre } from './centreIdentity.ts';
 
-const timeouts = { headersTimeout: 20_000, bodyTimeout: 20_000, connect: { timeout: 10_000 } };
+/** Bytes of an answer; whoever gives it may be anybody. Certificates and keys of a centre are a few KiB. */
+const maxAnswerBytes = 256 * 1024;
+const limits = {
+  headersTimeout: 20_000,
+  bodyTimeout: 20_000,
+  maxResponseSize: maxAnswerBytes,
+  connect: { timeout: 10_000 },
+};
 
 /** The centre's well-known document. The connection is not verified: nothing in the answer is believed before its pins hold. */
 export async function fetchWellKnown(server: string): Promise<WellKnown> {
-  const dispatcher = new Agent({ ...timeouts, connect: { ...timeouts.connect, rejectUnauthorized: false } });
+  const dispatcher = new Agent({ ...limits, connect: { ...limits.connect, rejectUnauthorized: false } });
   try {
     const answer = await exchange(server, () => request(`${server}/.well-known/bcd.json`, { dispatcher }));
     return validate(WellKnown, parsed(answer), 'DRIVER_ERROR');
@@ -61,8 +68,8 @@ function post(url: string, server: string, ca: string, message: object): Promise
 }
 
 async function asCentre<Result>(ca: string, talk: (dispatcher: Agent) => Promise<Result>): Promise<Result> {
-  const connect = { ...timeouts.connect, ca, checkServerIdentity: checkCentre };
-  const dispatcher = new Agent({ ...timeouts, connect });
+  const connect = { ...limits.connect, ca, checkServerIdentity: checkCentre };
+  const dispatcher = new Agent({ ...limits, connect });
   try {
     return await talk(dispatcher);
   } finally {

@@ -1,4 +1,5 @@
 import type { PeerCertificate } from 'node:tls';
+import { uriNames } from '#base/certificateNames.ts';
 
 /**
  * For `tls.connect`: an error unless the certificate says that its holder is the centre. The CA also issues the agents'
@@ -6,8 +7,8 @@ import type { PeerCertificate } from 'node:tls';
  * reached by whatever address the network has for it.
  */
 export function checkCentre(_host: string, { subjectaltname = '' }: PeerCertificate): Error | undefined {
-  const names = subjectaltname.split(', ').filter((name) => name.startsWith('URI:urn:railhead:'));
-  if (names.length === 1 && names[0] === 'URI:urn:railhead:central') return undefined;
+  const names = uriNames(subjectaltname).filter((name) => name.startsWith('urn:railhead:'));
+  if (names.length === 1 && names[0] === 'urn:railhead:central') return undefined;
   return Object.assign(new Error(`the certificate is not the centre's: ${subjectaltname}`), {
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });

@@ -1,15 +1,14 @@
-import type { KeyObject } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { CompactEncrypt } from 'jose';
 import { syncDirectory } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
+import { sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { version } from '#base/version.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { idPattern } from '#contract/ids.ts';
-import { OkpJwk, type Pins } from '#contract/join.ts';
+import { joinParty, joinTokenTyp, OkpJwk, type Pins, renewalGraceMs } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
 import { openAdmission, otherIdentity } from './admission.ts';
 import { fetchTime, fetchWellKnown, postJoin } from './centre.ts';
@@ -30,23 +29,35 @@ const clockToleranceMs = 5 * 60_000;
 
 /**
  * Joins the centre once and keeps the identity that it gave: three pins, a clock that is right, a token sealed to a pinned key, keys of
- * its own, and an answer signed by a pinned key. The token file is removed at the end. Joined already as `nodeId`: does nothing, unless the
- * centre has revoked that identity since and there is a new token. What is refused leaves nothing on disk.
- * @throws RailheadError FORBIDDEN (`details.reason`: `pin`, `other-identity`, `clock`, `certificate`, `signature`), UNAVAILABLE, INVALID_STATE,
+ * its own, and an answer signed by a pinned key. The token file is removed at the end. Joined already as `nodeId`: does nothing, unless that
+ * identity can be used no more: the centre has revoked it, or it is too old to be renewed. What the centre refuses leaves nothing on disk.
+ * @throws RailheadError INVALID_CONFIG (`https`), FORBIDDEN (`details.reason`: `pin`, `other-identity`, `clock`, `certificate`, `signature`), UNAVAILABLE, INVALID_STATE,
  *   or what the centre answered (UNAUTHENTICATED: `unknown`, `expired`, `used`, `revoked`, `other-identity`)
  */
 export async function join(options: JoinOptions): Promise<PublicIdentity> {
   const present = await findJoined(options.stateDirectory);
   if (present !== undefined && present.nodeId !== options.nodeId)
     throw otherIdentity(options.nodeId, present.nodeId);
-  if (present !== undefined && present.revoked === undefined) return settle(options, present);
+  if (present !== undefined && isUsable(present)) return settle(options, present);
+  const server = overTls(options.server);
   const token = await readToken(options.tokenFile);
-  const server = options.server.replace(/\/+$/, '');
   const centre = await trustedKeys(server, options);
   await checkClock(server, centre.servingCa);
   const identity = await admitted(server, centre, token, options);
   await writeIdentity(options.stateDirectory, identity);
   return settle(options, publicPart(identity));
+}
+
+/** Whether it opens anything still: a centre renews a certificate that has not ended too long ago. */
+function isUsable({ revoked, expiresAt }: PublicIdentity): boolean {
+  return revoked === undefined && Date.parse(expiresAt) + renewalGraceMs > Date.now();
+}
+
+/** Without TLS there is nobody whose certificate the pinned CA could have issued. */
+function overTls(server: string): string {
+  if (URL.parse(server)?.protocol === 'https:') return server.replace(/\/+$/, '');
+  const message = `${server} is no https URL: the centre is joined over TLS only`;
+  throw new RailheadError('INVALID_CONFIG', message, { path: 'server', reason: 'https' });
 }
 
 /** Asks to be let in. Keys whose token the centre refused are of no use: they go; those of an answer that was lost stay. */
@@ -59,13 +70,17 @@ async function admitted(
   const { nodeId, stateDirectory } = options;
   const keys = await pendingKeys(stateDirectory);
   const role = roleOf(nodeId);
+  const asked = {
+    csr: await certificateRequest(keys.privateKey, nodeId),
+    sealingKey: sealingJwk(keys),
+  };
+  const sealTo = publicKeyFromJwk(centre.joinEncryptionKey);
   const message = {
     protocol: protocolVersion,
     role,
     nodeId,
-    token: await seal(token, publicKeyFromJwk(centre.joinEncryptionKey)),
-    csr: await certificateRequest(keys.privateKey, nodeId),
-    sealingKey: sealingJwk(keys),
+    token: await sealText(joinTokenTyp, token, sealTo, joinParty(asked)),
+    ...asked,
     version,
     signedBy: options.joinSigningPin,
   };
@@ -80,12 +95,13 @@ async function admitted(
     nodeId,
     server,
     ...keys,
-    ...(await openAdmission(answer, signingKeys, { nodeId, privateKey })),
+    ...(await openAdmission(answer, signingKeys, { role, nodeId, privateKey, counter: 0 })),
   };
 }
 
+/** The centre's own word. FORBIDDEN is said here, of a server that is not the centre or a clock that is off: the next try may reach it. */
 function isRefusal(error: unknown): boolean {
-  return (['UNAUTHENTICATED', 'INVALID_INPUT', 'FORBIDDEN'] as const).some((code) => hasCode(error, code));
+  return hasCode(error, 'UNAUTHENTICATED') || hasCode(error, 'INVALID_INPUT');
 }
 
 /** @throws RailheadError FORBIDDEN (`clock`) when this machine's time is not the centre's */
@@ -133,12 +149,6 @@ async function installedEncryptionKey(tokenFile: string): Promise<OkpJwk | undef
     if (isENOENT(error)) return undefined;
     throw error;
   }
-}
-
-function seal(token: string, key: KeyObject): Promise<string> {
-  return new CompactEncrypt(new TextEncoder().encode(token))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM' })
-    .encrypt(key);
 }
 
 /** What only matters until the identity is on disk goes away. */

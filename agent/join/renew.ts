@@ -15,7 +15,7 @@ import { certificateRequest, sealingJwk } from './ownKeys.ts';
  * @throws RailheadError as the centre answered (`revoked`, `copied`, `expired`, …); UNAVAILABLE, FORBIDDEN
  */
 export async function renewCertificate(kept: KeptIdentity, server: string): Promise<void> {
-  await kept.change((current) => ({ ...current, renewal: current.renewal ?? nextRenewal(current) }));
+  await kept.change((current) => ({ ...current, renewal: proposed(current) }));
   const identity = kept.current;
   const proof = await signDocument(
     'railhead-renewal',
@@ -23,7 +23,8 @@ export async function renewCertificate(kept: KeptIdentity, server: string): Prom
     createPrivateKey(identity.privateKey),
   );
   const answer = await postRenewal(server, identity.ca, { protocol: protocolVersion, proof });
-  const { certificate, expiresAt, counter } = await openAdmission(answer, kept.signingKeys(), identity);
+  const asked = { ...identity, counter: proposed(identity).counter };
+  const { certificate, expiresAt, counter } = await openAdmission(answer, kept.signingKeys(), asked);
   // Whom to believe is learned by polls alone, which bring the proof that ramdisks need too.
   await kept.change(({ renewal: _answered, ...current }) => ({
     ...current,
@@ -33,8 +34,9 @@ export async function renewCertificate(kept: KeptIdentity, server: string): Prom
   }));
 }
 
-function nextRenewal({ counter }: Identity): NonNullable<Identity['renewal']> {
-  return { counter: counter + 1, nonce: randomBytes(16).toString('base64url') };
+/** The renewal that has no answer yet, or the next one. */
+function proposed({ renewal, counter }: Identity): NonNullable<Identity['renewal']> {
+  return renewal ?? { counter: counter + 1, nonce: randomBytes(16).toString('base64url') };
 }
 
 async function renewalOf(identity: Identity): Promise<Renewal> {
@@ -42,7 +44,8 @@ async function renewalOf(identity: Identity): Promise<Renewal> {
   return {
     role,
     nodeId,
-    ...(identity.renewal ?? nextRenewal(identity)),
+    ...proposed(identity),
+    at: new Date().toISOString(),
     csr: await certificateRequest(privateKey, nodeId),
     sealingKey: sealingJwk(identity),
     version,

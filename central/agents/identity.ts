@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
+import { uriNames } from '#base/certificateNames.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { now, type Queries } from '../store/store.ts';
 
@@ -15,9 +16,9 @@ export function identityUri(identity: AgentIdentity): string {
 
 /** The identity in a certificate's subject alternative names as Node prints them; undefined without exactly one. */
 export function identityInNames(subjectAltName: string): AgentIdentity | undefined {
-  const uris = subjectAltName
-    .split(', ')
-    .flatMap((name) => /^URI:urn:railhead:(site|node):([A-Za-z0-9._-]+)$/.exec(name) ?? []);
+  const uris = uriNames(subjectAltName).flatMap(
+    (name) => /^urn:railhead:(site|node):([A-Za-z0-9._-]+)$/.exec(name) ?? [],
+  );
   const [whole, role, id] = uris;
   if (whole === undefined || uris.length !== 3 || id === undefined) return undefined;
   return { role: role as AgentIdentity['role'], id };
@@ -49,12 +50,14 @@ export async function requireStanding(
 ): Promise<void> {
   const known = await store
     .selectFrom('certificates')
-    .selectAll()
+    .leftJoin('agents', 'agents.identity', 'certificates.identity')
+    .select(['certificates.identity', 'certificates.expires_at', 'certificates.revoked_at'])
+    .select('agents.revoked_at as agent_revoked_at')
     .where('serial', '=', serial)
     .executeTakeFirst();
   if (known === undefined || known.identity !== identityUri(identity))
     throw unauthenticated('this certificate is not in the books of this centre: join again', 'unknown');
-  if (known.revoked_at !== null)
+  if (known.revoked_at !== null || known.agent_revoked_at !== null)
     throw unauthenticated('this agent was revoked: join again with a new token', 'revoked');
   if (known.expires_at <= now()) throw expired();
 }

@@ -10,9 +10,11 @@ export interface JoinedAgent {
   identity: AgentIdentity;
   /** SPKI, PEM. */
   publicKey: string;
-  sealingKey?: SealingJwk | undefined;
+  sealingKey: SealingJwk | undefined;
   /** The list of the centre's keys that the join gives it. */
   trustNumber: number;
+  /** When its token was used: tells this join from every other. */
+  joinedAt: string;
 }
 
 /** Notes an agent's join. What an earlier join of the same identity left, its counter and its revocation, ends with it. */
@@ -23,7 +25,7 @@ export async function bookAgent(queries: Queries, agent: JoinedAgent): Promise<v
     sealing_key: agent.sealingKey === undefined ? null : JSON.stringify(agent.sealingKey),
     counter: 0,
     renewal: null,
-    joined_at: now(),
+    joined_at: agent.joinedAt,
     renewed_at: null,
     trust_number: agent.trustNumber,
     revoked_at: null,

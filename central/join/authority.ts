@@ -111,28 +111,18 @@ async function authorityExtensions(keys: webcrypto.CryptoKeyPair, pathLength: nu
   ];
 }
 
-/** A certificate for the holder of the key in `csr` (PEM), once the request's own signature holds. */
-export async function issueFor(
-  authority: Authority,
-  csr: string,
-  subject: CertificateSubject,
-): Promise<IssuedCertificate | undefined> {
-  const publicKey = await requestedKey(csr);
-  return publicKey === undefined ? undefined : issue(authority, publicKey, subject);
-}
-
 /** A key pair with a certificate, for a server of the centre itself. */
 export async function issueServer(
   authority: Authority,
   subject: CertificateSubject,
 ): Promise<IssuedCertificate & { privateKey: string }> {
   const keys = await newKeyPair();
-  const issued = await issue(authority, keys.publicKey, subject);
+  const issued = await issueFor(authority, keys.publicKey, subject);
   return { ...issued, privateKey: await privateKeyPem(keys.privateKey) };
 }
 
 /** The public key of a PKCS#10 request whose proof of possession holds; undefined for anything else. */
-async function requestedKey(csr: string): Promise<webcrypto.CryptoKey | undefined> {
+export async function requestedKey(csr: string): Promise<webcrypto.CryptoKey | undefined> {
   try {
     const request = new x509.Pkcs10CertificateRequest(csr);
     if (!(await request.verify())) return undefined;
@@ -146,7 +136,8 @@ async function requestedKey(csr: string): Promise<webcrypto.CryptoKey | undefine
   }
 }
 
-async function issue(
+/** A certificate for the holder of a key. */
+export async function issueFor(
   authority: Authority,
   publicKey: webcrypto.CryptoKey,
   subject: CertificateSubject,
@@ -154,7 +145,7 @@ async function issue(
   const serial = newSerial();
   const { notBefore, notAfter } = validity(subject.validMs);
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: `CN=${subject.uri.split(':').at(-1)}`,
+    subject: [{ CN: [subject.uri.split(':').at(-1) ?? ''] }],
     issuer: new x509.X509Certificate(authority.certificate).subject,
     serialNumber: serial,
     publicKey: publicKey as never,

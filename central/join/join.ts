@@ -1,18 +1,22 @@
-import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { compactDecrypt } from 'jose';
+import { createHash, createPublicKey, KeyObject, type webcrypto } from 'node:crypto';
+import { canSealTo } from '#base/jwe.ts';
+import { publicKeyFromJwk } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { JoinRequest } from '#contract/join.ts';
 import { identityUri } from '../agents/identity.ts';
 import type { CentralContext } from '../context.ts';
 import { nodeTopic } from '../signals.ts';
-import { bookAgent, bookCertificate } from './agents.ts';
-import { issueFor } from './authority.ts';
-import { useJoinToken } from './joinTokens.ts';
-import type { CentralKeys } from './keys.ts';
+import { now, type Queries } from '../store/store.ts';
+import { takeTurn } from '../store/turns.ts';
+import { bookAgent, bookCertificate, findAgent, type JoinedAgent } from './agents.ts';
+import { type IssuedCertificate, issueFor, requestedKey } from './authority.ts';
+import { decideAdmission } from './decideAdmission.ts';
+import { checkJoinToken, type JoinClaim, tokenRefused, useJoinToken } from './joinTokens.ts';
 import { certificateValidMs } from './lifetimes.ts';
 import { recordNodeJoin } from './nodeJoin.ts';
 import { signedAdmission } from './response.ts';
 import { replaceCertificates } from './revoke.ts';
+import { openJoinToken } from './sealedToken.ts';
 
 /**
  * Lets a site or node in: its sealed token is used up, and its key gets a certificate. The answer is a JWS
@@ -20,44 +24,61 @@ import { replaceCertificates } from './revoke.ts';
  * @throws RailheadError INVALID_INPUT for an unreadable token or request, UNAUTHENTICATED for a token that is not accepted
  */
 export async function answerJoin(context: CentralContext, request: JoinRequest): Promise<string> {
-  const token = await unsealToken(context.keys, request.token);
-  const identity = { role: request.role, id: request.nodeId };
+  const { role, nodeId, sealingKey, version } = request;
+  const token = await openJoinToken(context.keys, request);
+  const key = await usableKeys(request);
+  const publicKey = publicPem(key);
+  const claim = { role, nodeId, usedBy: keyThumbprint(publicKey) };
+  await checkJoinToken(context.store, token, claim);
+  const identity = { role, id: nodeId };
   const subject = { uri: identityUri(identity), validMs: certificateValidMs };
-  const issued = await issueFor(context.keys.authority, request.csr, subject);
-  if (issued === undefined) throw unusableRequest();
-  const publicKey = certifiedKey(issued.certificate);
-  await context.store.transaction().execute(async (queries) => {
-    const usedBy = keyThumbprint(publicKey);
-    const used = await useJoinToken(queries, token, { role: request.role, nodeId: request.nodeId, usedBy });
-    await replaceCertificates(queries, identity, publicKey);
-    const { sealingKey } = request;
-    await bookAgent(queries, { identity, publicKey, sealingKey, trustNumber: context.keys.number });
-    await bookCertificate(queries, identity, issued);
-    if (request.role === 'node') await recordNodeJoin(queries, used);
-  });
-  context.log.info({ role: request.role, nodeId: request.nodeId, version: request.version }, 'joined');
-  context.signals.notify(nodeTopic(request.nodeId));
+  const issued = await issueFor(context.keys.authority, key, subject);
+  const { number: trustNumber } = context.keys;
+  const agent = { identity, publicKey, sealingKey, trustNumber };
+  const kind = await context.store
+    .transaction()
+    .execute((queries) => bookJoin(queries, { token, claim, agent, issued }));
+  context.log.info({ role, nodeId, version, kind }, 'joined');
+  context.signals.notify(nodeTopic(nodeId));
   const signedBy = request.signedBy === undefined ? [] : [request.signedBy];
   return signedAdmission(context.keys, { identity, issued, counter: 0, signedBy });
 }
 
-/** The token may be sealed to a key that a rotation has replaced since it was handed out. */
-async function unsealToken({ joinEncryption, older }: CentralKeys, sealed: string): Promise<string> {
-  const keys = [joinEncryption, ...older.joinEncryption];
-  try {
-    return await Promise.any(keys.map((key) => unseal(sealed, key)));
-  } catch (error) {
-    const message = 'token must be the join token sealed (JWE, ECDH-ES) to the join encryption key';
-    throw new RailheadError('INVALID_INPUT', message, { path: 'token' }, error);
-  }
+interface Join {
+  token: string;
+  claim: JoinClaim;
+  agent: Omit<JoinedAgent, 'joinedAt'>;
+  issued: IssuedCertificate;
 }
 
-async function unseal(sealed: string, key: KeyObject): Promise<string> {
-  const { plaintext } = await compactDecrypt(sealed, key, {
-    keyManagementAlgorithms: ['ECDH-ES'],
-    contentEncryptionAlgorithms: ['A256GCM', 'A128GCM'],
-  });
-  return new TextDecoder().decode(plaintext);
+async function bookJoin(queries: Queries, { token, claim, agent, issued }: Join): Promise<'join' | 'repeat'> {
+  const { identity, publicKey } = agent;
+  await takeTurn(queries, identityUri(identity));
+  const former = await findAgent(queries, identity);
+  const { row, isFirst } = await useJoinToken(queries, token, claim);
+  const decision = decideAdmission(former, agent, { isUsed: !isFirst, usedAt: row.used_at });
+  if (decision.kind === 'refuse') throw tokenRefused(decision.reason);
+  if (decision.kind === 'join') {
+    if (former !== undefined && former.public_key !== publicKey) await replaceCertificates(queries, identity);
+    await bookAgent(queries, { ...agent, joinedAt: row.used_at ?? now() });
+    if (claim.role === 'node') await recordNodeJoin(queries, row);
+  }
+  await bookCertificate(queries, identity, issued);
+  return decision.kind;
+}
+
+/** The key of the request for a certificate, once both of the agent's keys can be used. */
+export async function usableKeys({
+  csr,
+  sealingKey,
+}: Pick<JoinRequest, 'csr' | 'sealingKey'>): Promise<webcrypto.CryptoKey> {
+  if (sealingKey !== undefined && !canSealTo(publicKeyFromJwk(sealingKey)))
+    throw new RailheadError('INVALID_INPUT', 'sealingKey must be an X25519 key that can be sealed to', {
+      path: 'sealingKey',
+    });
+  const key = await requestedKey(csr);
+  if (key === undefined) throw unusableRequest();
+  return key;
 }
 
 export function unusableRequest(): RailheadError {
@@ -66,8 +87,8 @@ export function unusableRequest(): RailheadError {
 }
 
 /** SPKI, PEM. */
-export function certifiedKey(certificate: string): string {
-  return new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'pem' }) as string;
+export function publicPem(key: webcrypto.CryptoKey): string {
+  return KeyObject.from(key).export({ type: 'spki', format: 'pem' }) as string;
 }
 
 function keyThumbprint(publicKey: string): string {

@@ -30,7 +30,7 @@ export async function createJoinToken(
   return { joinTokenId, token, expiresAt };
 }
 
-/** Who wants in, and by which key: a repeated request by the same key, whose first answer was lost, is let in again. */
+/** Who wants in, and by which key: a repeated request by the same key, whose first answer was lost, may be answered again. */
 export interface JoinClaim {
   role: 'site' | 'node';
   nodeId: string;
@@ -38,40 +38,71 @@ export interface JoinClaim {
 }
 
 /**
- * Uses up a join token.
+ * Whether a join token would let this claimant in, as far as the token itself says.
+ * @throws RailheadError UNAUTHENTICATED; its details say why: `unknown`, `expired`, `used`, `revoked`, `other-identity`
+ */
+export async function checkJoinToken(store: Queries, token: string, claim: JoinClaim): Promise<void> {
+  const reason = refusalReason(await findJoinToken(store, token), claim);
+  if (reason !== undefined) throw tokenRefused(reason);
+}
+
+/**
+ * Uses up a join token. One that the same claimant has used before is left as it is.
  * @throws RailheadError UNAUTHENTICATED; its details say why: `unknown`, `expired`, `used`, `revoked`, `other-identity`
  */
 export async function useJoinToken(
   store: Queries,
   token: string,
   claim: JoinClaim,
-): Promise<Row<'join_tokens'>> {
-  const hash = tokenHash(token);
+): Promise<{ row: Row<'join_tokens'>; isFirst: boolean }> {
   // The check and the use are one statement: of two claimants at once, one is let in.
   const used = await store
     .updateTable('join_tokens')
-    .set((column) => ({
-      used_at: column.fn.coalesce('used_at', column.val(now())),
-      used_by: claim.usedBy,
-    }))
-    .where('hash', '=', hash)
+    .set({ used_at: now(), used_by: claim.usedBy })
+    .where('hash', '=', tokenHash(token))
     .where('role', '=', claim.role)
     .where('node_id', '=', claim.nodeId)
     .where('expires_at', '>', now())
     .where('revoked_at', 'is', null)
-    .where((where) => where.or([where('used_by', 'is', null), where('used_by', '=', claim.usedBy)]))
+    .where('used_by', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  if (used !== undefined) return used;
-  throw new RailheadError('UNAUTHENTICATED', 'the join token is not accepted: ask for a new one', {
-    reason: await refusalReason(store, hash, claim),
+  if (used !== undefined) return { row: used, isFirst: true };
+  const known = await findJoinToken(store, token);
+  const reason = refusalReason(known, claim);
+  if (known === undefined || reason !== undefined) throw tokenRefused(reason ?? 'unknown');
+  return { row: known, isFirst: false };
+}
+
+/** Whoever was, or could be, let in as this identity by a token, is not any more; returns how many tokens that were. */
+export async function revokeJoinTokens(
+  queries: Queries,
+  identity: { role: 'site' | 'node'; id: string },
+): Promise<number> {
+  const { numUpdatedRows } = await queries
+    .updateTable('join_tokens')
+    .set({ revoked_at: now() })
+    .where('role', '=', identity.role)
+    .where('node_id', '=', identity.id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+export function tokenRefused(reason: string): RailheadError {
+  return new RailheadError('UNAUTHENTICATED', 'the join token is not accepted: ask for a new one', {
+    reason,
   });
 }
 
-async function refusalReason(store: Queries, hash: string, claim: JoinClaim): Promise<string> {
-  const row = await store.selectFrom('join_tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
+function findJoinToken(store: Queries, token: string): Promise<Row<'join_tokens'> | undefined> {
+  return store.selectFrom('join_tokens').selectAll().where('hash', '=', tokenHash(token)).executeTakeFirst();
+}
+
+function refusalReason(row: Row<'join_tokens'> | undefined, claim: JoinClaim): string | undefined {
   if (row === undefined) return 'unknown';
   if (row.revoked_at !== null) return 'revoked';
   if (row.expires_at <= now()) return 'expired';
-  return row.role !== claim.role || row.node_id !== claim.nodeId ? 'other-identity' : 'used';
+  if (row.role !== claim.role || row.node_id !== claim.nodeId) return 'other-identity';
+  return row.used_by === null || row.used_by === claim.usedBy ? undefined : 'used';
 }

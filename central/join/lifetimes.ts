@@ -5,6 +5,3 @@ const dayMs = 24 * 3_600_000;
  * longer than any boot entry that it could still serve.
  */
 export const certificateValidMs = 30 * dayMs;
-
-/** How long after its certificate's end an agent may still renew by its key: a site that was dark for a season comes back by itself. */
-export const renewalGraceMs = 90 * dayMs;

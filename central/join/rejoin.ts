@@ -21,8 +21,9 @@ export async function answerRejoin(
   { token, nodeId }: RejoinRequest,
 ): Promise<{ nodeId: string }> {
   await store.transaction().execute(async (queries) => {
-    const used = await useJoinToken(queries, token, { role: 'node', nodeId, usedBy: `rejoin:${nodeId}` });
-    await recordNodeJoin(queries, used);
+    const claim = { role: 'node', nodeId, usedBy: `rejoin:${nodeId}` } as const;
+    const { row, isFirst } = await useJoinToken(queries, token, claim);
+    if (isFirst) await recordNodeJoin(queries, row);
   });
   signals.notify(nodeTopic(nodeId));
   return { nodeId };

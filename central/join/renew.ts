@@ -5,15 +5,16 @@ import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { Renewal } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
-import type { AgentIdentity } from '../agents/identity.ts';
+import { type AgentIdentity, identityUri } from '../agents/identity.ts';
 import { raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
 import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { takeTurn } from '../store/turns.ts';
 import { bookCertificate, findAgent } from './agents.ts';
 import { type IssuedCertificate, issueFor } from './authority.ts';
 import { decideRenewal, type RenewalDecision } from './decideRenewal.ts';
-import { certifiedKey, unusableRequest } from './join.ts';
+import { publicPem, unusableRequest, usableKeys } from './join.ts';
 import { certificateValidMs } from './lifetimes.ts';
 import { signedAdmission } from './response.ts';
 import { revokeAgent } from './revoke.ts';
@@ -21,14 +22,15 @@ import { revokeAgent } from './revoke.ts';
 /**
  * Gives an agent a new certificate on the proof of its key, whether the old one still holds or not. Its counter tells a copied disk:
  * then the agent is revoked and there is an alarm.
- * @throws RailheadError UNAUTHENTICATED (`unknown`, `proof`, `revoked`, `expired`, `copied`), INVALID_INPUT
+ * @throws RailheadError UNAUTHENTICATED (`unknown`, `proof`, `revoked`, `expired`, `clock`, `copied`), INVALID_INPUT
  */
 export async function answerRenewal(context: CentralContext, proof: string): Promise<string> {
   const { agent, renewal } = await provenAgent(context.store, proof);
+  const key = await usableKeys(renewal);
+  if (publicPem(key) !== agent.public_key) throw unusableRequest();
   const identity = { role: agent.role, id: agent.agent_id };
   const subject = { uri: agent.identity, validMs: certificateValidMs };
-  const issued = await issueFor(context.keys.authority, renewal.csr, subject);
-  if (issued === undefined || certifiedKey(issued.certificate) !== agent.public_key) throw unusableRequest();
+  const issued = await issueFor(context.keys.authority, key, subject);
   const decision = await context.store
     .transaction()
     .execute((queries) => bookRenewal(queries, identity, renewal, issued));
@@ -74,6 +76,7 @@ async function bookRenewal(
   renewal: Renewal,
   issued: IssuedCertificate,
 ): Promise<RenewalDecision> {
+  await takeTurn(queries, identityUri(identity));
   const agent = await findAgent(queries, identity);
   if (agent === undefined) throw refused('unknown', 'no such agent has joined here: join with a token');
   const expiresAt = await newestExpiry(queries, agent.identity);
@@ -90,6 +93,7 @@ async function bookRenewal(
     })
     .where('identity', '=', agent.identity)
     .where('counter', '=', agent.counter)
+    .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return bookRenewal(queries, identity, renewal, issued);
   await bookCertificate(queries, identity, issued);

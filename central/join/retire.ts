@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { renewalGraceMs } from '#contract/join.ts';
 import { resealAll } from '../store/resealing.ts';
 import { now, type Queries, type Store } from '../store/store.ts';
 import { type KeyUse, readRing } from './keyRing.ts';
 import { openKeys } from './keys.ts';
-import { renewalGraceMs } from './lifetimes.ts';
 import { dropOlderKeys, overlapSince } from './rotation.ts';
 
 /** By then a running centre has taken up a new key, in milliseconds after the rotation. */

@@ -1,11 +1,13 @@
 import { RailheadError } from '#contract/errors.ts';
+import { renewalGraceMs } from '#contract/join.ts';
 import { type AgentIdentity, identityUri } from '../agents/identity.ts';
 import { recordEvent } from '../events.ts';
 import { noteHostChange } from '../hostChanges.ts';
 import { now, parseJson, type Queries, type Store } from '../store/store.ts';
 import type { NewRow } from '../store/tables.ts';
+import { takeTurn } from '../store/turns.ts';
 import { findAgent } from './agents.ts';
-import { renewalGraceMs } from './lifetimes.ts';
+import { revokeJoinTokens } from './joinTokens.ts';
 
 /** Why, and on whose word: `token tok_…`, `host`, `centre`. */
 export interface RevocationReason {
@@ -14,16 +16,17 @@ export interface RevocationReason {
 }
 
 /**
- * Revokes an agent: its certificates no longer open anything, and it cannot renew them. A new join token lets that identity in again,
- * by another key. For a node, the key of the ramdisk that it runs is revoked too, and nothing more is addressed to that.
+ * Revokes an agent: its certificates no longer open anything, it cannot renew them, and the join tokens that there are let nobody in. A
+ * token that is made after it lets that identity in again, by another key. For a node, the key of the ramdisk that it runs is revoked too, and nothing more is addressed to that.
  * @throws RailheadError NOT_FOUND when no such agent has joined, INVALID_STATE when it is revoked already
  */
 export async function revokeAgent(store: Store, identity: AgentIdentity, reason: RevocationReason) {
   const uri = identityUri(identity);
   return store.transaction().execute(async (queries) => {
+    await takeTurn(queries, uri);
     const agent = await findAgent(queries, identity);
     if (agent?.revoked_at) throw revokedAlready(uri, agent.revoked_at);
-    const certificates = await closeIdentity(queries, uri, reason);
+    const certificates = await closeIdentity(queries, identity, reason);
     const keys = identity.role === 'node' ? await revokeMachineKey(queries, identity.id, reason) : 0;
     if (agent === undefined && keys === 0) throw neverJoined(uri);
     await recordEvent(queries, {
@@ -44,20 +47,30 @@ export async function revokeAgent(store: Store, identity: AgentIdentity, reason:
  */
 export async function revokeReleasedOs(queries: Queries, nodeId: string, by: string): Promise<void> {
   const reason = { why: 'the node was released', by };
-  const uri = identityUri({ role: 'node', id: nodeId });
-  if ((await closeIdentity(queries, uri, reason)) === 0) return;
+  const identity = { role: 'node', id: nodeId } as const;
+  if ((await closeIdentity(queries, identity, reason)) === 0) return;
   await recordEvent(queries, {
     type: 'agent.revoked',
     text: `node ${nodeId} was revoked: ${reason.why}`,
     cause: by,
     nodeId,
-    data: { identity: uri, why: reason.why },
+    data: { identity: identityUri(identity), why: reason.why },
   });
   await noteHostChange(queries);
 }
 
-/** The agent may not renew, and its certificates open nothing; returns how many those were. */
-async function closeIdentity(queries: Queries, uri: string, reason: RevocationReason): Promise<number> {
+/**
+ * The agent may not renew, and neither its certificates nor the tokens that there are for it open anything; returns how many certificates
+ * those were.
+ */
+async function closeIdentity(
+  queries: Queries,
+  identity: AgentIdentity,
+  reason: RevocationReason,
+): Promise<number> {
+  const uri = identityUri(identity);
+  await takeTurn(queries, uri);
+  await revokeJoinTokens(queries, identity);
   const revoked = { revoked_at: now(), revoked_why: reason.why };
   await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
   return revokeCertificates(queries, uri, reason);
@@ -96,13 +109,7 @@ async function namedIdentity(store: Queries, name: string): Promise<AgentIdentit
 }
 
 /** Whoever held an identity by another key before has lost it to a new join. */
-export async function replaceCertificates(
-  queries: Queries,
-  identity: AgentIdentity,
-  publicKey: string,
-): Promise<void> {
-  const former = await findAgent(queries, identity);
-  if (former === undefined || former.public_key === publicKey) return;
+export async function replaceCertificates(queries: Queries, identity: AgentIdentity): Promise<void> {
   await revokeCertificates(queries, identityUri(identity), { why: 'replaced by a new join', by: 'centre' });
 }
 
@@ -153,11 +160,15 @@ async function revokeMachineKey(queries: Queries, nodeId: string, reason: Revoca
   return 1;
 }
 
-/** Numbers grow with time, so that a list made after a restored backup still replaces those from before. */
+/**
+ * Numbers grow with time, so that a list made after a restored backup still replaces those from before; and in the order in which the
+ * entries can be read, so that nobody who has asked for the newest has missed one.
+ */
 export async function addToList(
   queries: Queries,
   entry: Omit<NewRow<'revocations'>, 'number'>,
 ): Promise<void> {
+  await takeTurn(queries, 'revocations');
   const { last } = await queries
     .selectFrom('revocations')
     .select(({ fn }) => fn.max('number').as('last'))

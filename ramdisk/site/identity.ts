@@ -1,15 +1,16 @@
 import type { PeerCertificate } from 'node:tls';
+import { uriNames } from '#base/certificateNames.ts';
 
-const prefix = 'URI:urn:railhead:site:';
-const quoted = /"(?:[^"\\]|\\.)*"/g;
+const prefix = 'urn:railhead:site:';
 
 /**
  * The site that a certificate names by its SAN URI `urn:railhead:site:<id>`. Host names are not looked at: a site is
- * reached by whatever address its provisioning network has. A name that holds a comma is quoted by Node (CVE-2021-44532) and no site's.
+ * reached by whatever address its provisioning network has.
  */
 export function siteOfCertificate(certificate: Pick<PeerCertificate, 'subjectaltname'>): string | undefined {
-  const names = (certificate.subjectaltname ?? '').replaceAll(quoted, '').split(', ');
-  const sites = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  const sites = uriNames(certificate.subjectaltname)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
   return sites.length === 1 && /^[A-Za-z0-9._-]{1,128}$/.test(sites[0] ?? '') ? sites[0] : undefined;
 }
 

@@ -111,7 +111,8 @@ test('a join whose token is not sealed or whose request is not signed is refused
     status: 400,
     body: { error: { code: 'INVALID_INPUT', details: { path: 'token' } } },
   });
-  expect(await stranger.post('/v1/join', { ...message, csr: 'nothing' })).toMatchObject({
+  const unsigned = await joinMessage(wellKnown, 'site', siteId, joinToken, 'nothing');
+  expect(await stranger.post('/v1/join', unsigned)).toMatchObject({
     status: 400,
     body: { error: { code: 'INVALID_INPUT', details: { path: 'csr' } } },
   });

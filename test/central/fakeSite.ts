@@ -1,15 +1,17 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, webcrypto } from 'node:crypto';
-import { CompactEncrypt } from 'jose';
 import { Agent, request } from 'undici';
-import { openText } from '#base/jwe.ts';
+import { openText, sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk, signDocument, verifyDocument } from '#base/jws.ts';
 import { certificateAlgorithm, x509 } from '#base/x509.ts';
 import type { AgentPollAnswer, AgentReport, SiteEvent } from '#contract/agentWire.ts';
 import {
   type JoinResponse,
+  joinParty,
+  joinTokenTyp,
   machineThumbprint,
   type OkpJwk,
   type RamdiskJoin,
+  type SealingJwk,
   type WellKnown,
 } from '#contract/join.ts';
 import type { DeployImage, Operation, OperationResult } from '#contract/operations.ts';
@@ -71,11 +73,12 @@ export async function joinMessage(
   nodeId: string,
   token: string,
   csr: string,
+  sealingKey?: SealingJwk,
 ) {
-  const sealed = await new CompactEncrypt(Buffer.from(token))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM' })
-    .encrypt(publicKeyFromJwk(wellKnown.joinEncryptionKey));
-  return { protocol: 1, role, nodeId, token: sealed, csr, version: '0.0.0' };
+  const sealTo = publicKeyFromJwk(wellKnown.joinEncryptionKey);
+  const keys = { csr, ...(sealingKey && { sealingKey }) };
+  const sealed = await sealText(joinTokenTyp, token, sealTo, joinParty(keys));
+  return { protocol: 1, role, nodeId, token: sealed, ...keys, version: '0.0.0' };
 }
 
 /** Joins as a site or node and returns the credentials that it got. */

@@ -1,51 +1,20 @@
 import { createPrivateKey } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { readIdentity } from '#agent/join/identity.ts';
-import { type JoinOptions, join } from '#agent/join/join.ts';
+import { join } from '#agent/join/join.ts';
 import { isENOENT } from '#base/errors.ts';
 import { openText, sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { agentSealingKey } from '#central/join/agents.ts';
 import { issueServer } from '#central/join/authority.ts';
-import { createJoinToken } from '#central/join/joinTokens.ts';
-import { openKeys } from '#central/join/keys.ts';
-import { centralPins, wellKnown } from '#central/join/pins.ts';
-import { createSite } from '#central/sites.ts';
-import { startCentral } from '#central/start.ts';
-import { openStore } from '#central/store/store.ts';
+import { wellKnown } from '#central/join/pins.ts';
 import { hasCode } from '#contract/errors.ts';
+import { type JoiningSite, setUp, standIn } from './joiningSite.ts';
 
 const wrongPin = `sha256/${'A'.repeat(43)}=`;
-
-/** A real centre, a site of it and a join token for that site in a file. */
-async function setUp() {
-  const directory = await mkdtemp(path.join(tmpdir(), 'railhead-join-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const home = path.join(directory, 'central');
-  const port = { host: '127.0.0.1', port: 0 };
-  const central = await startCentral({ directory: home, api: port, agents: port, names: ['127.0.0.1'] });
-  onTestFinished(() => central.close());
-  const store = await openStore(home);
-  onTestFinished(() => store.destroy());
-  const { site_id: siteId } = await createSite(store, 'site-a');
-  const { token } = await createJoinToken(store, { role: 'site', nodeId: siteId, validMs: 60_000 });
-  const tokenFile = path.join(directory, 'token');
-  await writeFile(tokenFile, `${token}\n`);
-  const options: JoinOptions = {
-    server: central.agentsUrl,
-    tokenFile,
-    nodeId: siteId,
-    stateDirectory: path.join(directory, 'state'),
-    ...centralPins(await openKeys(home)),
-  };
-  return { options, siteId, token, store };
-}
 
 test('a site joins by three pins and a token, and is then let in by its certificate', async () => {
   const { options, siteId } = await setUp();
@@ -157,33 +126,27 @@ test('an installed join-encryption.jwk must match its pin too', async () => {
 });
 
 /** A server with the centre's document, whose certificate says what the test wants. */
-async function impostor(options: JoinOptions, subject: { uri: string; validMs: number }): Promise<string> {
-  const keys = await openKeys(path.join(path.dirname(options.tokenFile), 'central'));
-  const { privateKey: key, certificate: cert } = await issueServer(keys.authority, {
-    ...subject,
-    names: ['127.0.0.1'],
-  });
-  const server = createServer({ key, cert }, (_request, response) => {
+async function impostor({ keys }: JoiningSite, subject: { uri: string; validMs: number }): Promise<string> {
+  const shown = await issueServer(keys.authority, { ...subject, names: ['127.0.0.1'] });
+  const { url } = await standIn(shown, (_request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(wellKnown(keys)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
 }
 
 test('a certificate that is not valid now says that a clock is off', async () => {
-  const { options } = await setUp();
-  const server = await impostor(options, { uri: 'urn:railhead:central', validMs: -3_600_000 });
-  await expect(join({ ...options, server })).rejects.toMatchObject({
+  const site = await setUp();
+  const server = await impostor(site, { uri: 'urn:railhead:central', validMs: -3_600_000 });
+  await expect(join({ ...site.options, server })).rejects.toMatchObject({
     code: 'FORBIDDEN',
     details: { reason: 'clock' },
   });
 });
 
 test("a site cannot stand in the centre's place with its own certificate", async () => {
-  const { options } = await setUp();
-  const server = await impostor(options, { uri: 'urn:railhead:site:other', validMs: 3_600_000 });
-  await expect(join({ ...options, server })).rejects.toMatchObject({
+  const site = await setUp();
+  const server = await impostor(site, { uri: 'urn:railhead:site:other', validMs: 3_600_000 });
+  await expect(join({ ...site.options, server })).rejects.toMatchObject({
     code: 'FORBIDDEN',
     details: { reason: 'certificate' },
   });

@@ -4,7 +4,7 @@ import { certificateRequest, sealingJwk } from '#agent/join/ownKeys.ts';
 import { sealText } from '#base/jwe.ts';
 import { publicKeyFromJwk } from '#base/jws.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
-import type { JoinRequest, WellKnown } from '#contract/join.ts';
+import { type JoinRequest, joinParty, joinTokenTyp, type WellKnown } from '#contract/join.ts';
 import { connectTo, post } from './exchange.ts';
 import { serveCommands } from './worker.ts';
 
@@ -43,13 +43,16 @@ async function prepare({
   for (const { siteId, joinToken } of newSites) {
     const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem) as string;
     const sealingPrivateKey = generateKeyPairSync('x25519').privateKey.export(pem) as string;
+    const keys = {
+      csr: await certificateRequest(key, siteId),
+      sealingKey: sealingJwk({ sealingPrivateKey }),
+    };
     const message = {
       protocol: protocolVersion,
       role: 'site',
       nodeId: siteId,
-      token: await sealText('railhead-join-token', joinToken, sealTo),
-      csr: await certificateRequest(key, siteId),
-      sealingKey: sealingJwk({ sealingPrivateKey }),
+      token: await sealText(joinTokenTyp, joinToken, sealTo, joinParty(keys)),
+      ...keys,
       version: '0.0.0',
     } as const;
     sites.push({ key, message });

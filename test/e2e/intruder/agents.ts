@@ -77,6 +77,7 @@ async function renewing(url: string, { wellKnown, siteId, revoked, foreign }: Ag
     nodeId: siteId,
     counter: 1,
     nonce: 'n'.repeat(22),
+    at: new Date().toISOString(),
     csr,
     sealingKey,
     version: '0',

@@ -1,7 +1,7 @@
 import { parseGrant } from '#central/api/grants.ts';
 import { createToken, revokeToken } from '#central/api/tokens.ts';
 import { makeCentre, onHost } from '#central/host.ts';
-import { issueFor } from '#central/join/authority.ts';
+import { issueFor, requestedKey } from '#central/join/authority.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { centralPins } from '#central/join/pins.ts';
 import { revokeNamed } from '#central/join/revoke.ts';
@@ -127,9 +127,10 @@ async function enroll(centre: Centre, siteId: string): Promise<void> {
 async function expiredCredentials({ directory }: Centre, siteId: string): Promise<Credentials> {
   const { key, csr } = await newRequest();
   const uri = `urn:railhead:site:${siteId}`;
+  const certified = await requestedKey(csr);
+  if (certified === undefined) throw new Error('the request is not usable');
   const issued = await onHost(directory, ({ keys }) =>
-    issueFor(keys.authority, csr, { uri, validMs: -60_000 }),
+    issueFor(keys.authority, certified, { uri, validMs: -60_000 }),
   );
-  if (issued === undefined) throw new Error('the request is not usable');
   return { key, certificate: issued.certificate };
 }

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type Identity, writeIdentity } from '#agent/join/identity.ts';
 import { certificateRequest, forgetPendingKeys, pendingKeys } from '#agent/join/ownKeys.ts';
-import { issueFor } from '#central/join/authority.ts';
+import { issueFor, requestedKey } from '#central/join/authority.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import type { CacheImage } from '#contract/images.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
@@ -65,11 +65,12 @@ async function joinByHand(
 ): Promise<void> {
   const keys = await pendingKeys(stateDirectory);
   const request = await certificateRequest(keys.privateKey, siteId);
-  const issued = await issueFor(authority, request, {
+  const key = await requestedKey(request);
+  if (key === undefined) throw new Error('the request is not usable');
+  const issued = await issueFor(authority, key, {
     uri: `urn:railhead:site:${siteId}`,
     validMs: 3_600_000,
   });
-  if (issued === undefined) throw new Error('the request is not usable');
   const identity: Identity = {
     role: 'site',
     nodeId: siteId,
