@@ -102,7 +102,7 @@ export const JoinRequest = Type.Object(
 export type JoinRequest = Static<typeof JoinRequest>;
 
 /** Names the keys of a join request: SHA-256 over the request for the certificate, as it is sent, and the sealing key. */
-export function joinParty({ csr, sealingKey }: Pick<JoinRequest, 'csr' | 'sealingKey'>): Buffer {
+export function joinParty({ csr, sealingKey }: { csr: string; sealingKey?: OkpJwk }): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([csr, sealingKey?.x ?? null]))
     .digest();

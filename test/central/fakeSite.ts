@@ -11,7 +11,6 @@ import {
   machineThumbprint,
   type OkpJwk,
   type RamdiskJoin,
-  type SealingJwk,
   type WellKnown,
 } from '#contract/join.ts';
 import type { DeployImage, Operation, OperationResult } from '#contract/operations.ts';
@@ -73,7 +72,7 @@ export async function joinMessage(
   nodeId: string,
   token: string,
   csr: string,
-  sealingKey?: SealingJwk,
+  sealingKey?: OkpJwk,
 ) {
   const sealTo = publicKeyFromJwk(wellKnown.joinEncryptionKey);
   const keys = { csr, ...(sealingKey && { sealingKey }) };
@@ -87,16 +86,13 @@ export async function joinAs(
   role: 'site' | 'node',
   nodeId: string,
   token: string,
-  sealingKey?: object,
+  sealingKey?: OkpJwk,
 ): Promise<Credentials & { wellKnown: WellKnown; response: JoinResponse }> {
   const wellKnown = await readWellKnown(agentsUrl);
   const { key, csr } = await newRequest();
   const client = agentClient(agentsUrl, wellKnown.servingCa);
-  const message = await joinMessage(wellKnown, role, nodeId, token, csr);
-  const { status, body } = await client.post('/v1/join', {
-    ...message,
-    ...(sealingKey === undefined ? {} : { sealingKey }),
-  });
+  const message = await joinMessage(wellKnown, role, nodeId, token, csr, sealingKey);
+  const { status, body } = await client.post('/v1/join', message);
   await client.close();
   if (status !== 200) throw new Error(`join answered ${status}: ${JSON.stringify(body)}`);
   const signer = publicKeyFromJwk(wellKnown.joinSigningKey);

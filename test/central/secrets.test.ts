@@ -4,7 +4,6 @@ import { openText } from '#base/jwe.ts';
 import { onHost } from '#central/host.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { publicJwk } from '#central/join/keys.ts';
-import type { SealingJwk } from '#contract/join.ts';
 import { type SecretAnswer, secretTyp } from '#contract/secrets.ts';
 import { newSite, startTestCentre, type TestCentre } from './centre.ts';
 import {
@@ -48,7 +47,7 @@ async function joinWith(siteId: string, joinToken: string): Promise<JoinedSite> 
   const sealing = generateKeyPairSync('x25519').privateKey;
   const { key, csr } = await newRequest();
   const stranger = agentClient(agentsUrl, wellKnown.servingCa);
-  const sealingKey = publicJwk(sealing) as SealingJwk;
+  const sealingKey = publicJwk(sealing);
   const message = await joinMessage(wellKnown, 'site', siteId, joinToken, csr, sealingKey);
   const { body } = await stranger.post('/v1/join', message);
   await stranger.close();

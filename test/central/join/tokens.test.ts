@@ -5,7 +5,7 @@ import { onHost } from '#central/host.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { publicJwk } from '#central/join/keys.ts';
 import { revokeNamed } from '#central/join/revoke.ts';
-import type { SealingJwk, WellKnown } from '#contract/join.ts';
+import type { WellKnown } from '#contract/join.ts';
 import { newSite, startTestCentre, type TestCentre } from '../centre.ts';
 import {
   type AgentClient,
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const poll = { protocol: 1, observedGeneration: 0, waitSeconds: 0, taken: [] };
-const sealingKey = publicJwk(generateKeyPairSync('x25519').privateKey) as SealingJwk;
+const sealingKey = publicJwk(generateKeyPairSync('x25519').privateKey);
 let count = 0;
 
 /** A site that has joined, and the very message by which it did. */
@@ -128,7 +128,7 @@ test('a copy cannot hide from the renewal counter by repeating the join', async 
 
 test('a repeated join with another sealing key is none', async () => {
   const { siteId, joinToken, csr } = await joined();
-  const other = publicJwk(generateKeyPairSync('x25519').privateKey) as SealingJwk;
+  const other = publicJwk(generateKeyPairSync('x25519').privateKey);
   const message = await joinMessage(wellKnown, 'site', siteId, joinToken, csr, other);
   expect(await stranger.post('/v1/join', message)).toMatchObject(refused('used'));
 });
