@@ -32,7 +32,10 @@ test('a revoked node loses its ramdisk: its key is listed, and what it says is n
     }),
   );
   const workflowId = await deploy(stage.line, 'node-1');
-  await expect.poll(async () => (await listed()).revoked.map(({ kind }) => kind)).toEqual(['machine-key']);
+  // A whole deploy comes before it, up to the write: on a busy host that takes seconds.
+  await expect
+    .poll(async () => (await listed()).revoked.map(({ kind }) => kind), { timeout: 15_000 })
+    .toEqual(['machine-key']);
   await stage.line.call('workflows.cancel', { tenantId: 'root', workflowId });
   await follow(stage.line.call, workflowId);
   expect(await workflow(stage.line.call, workflowId)).not.toMatchObject({ state: 'succeeded' });
