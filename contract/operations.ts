@@ -62,7 +62,10 @@ const DriverInvoke = Type.Object(
   closed,
 );
 
-/** Every operation that is relayed, who carries it out, and the schema of its input. */
+/**
+ * Every operation that is handed out, who carries it out, and the schema of its input. `ramdisk-or-node`: the machine's agent, whichever it
+ * is addressed to.
+ */
 export const operations = {
   'power.getPower': { target: 'site', input: nothing },
   'power.setPower': { target: 'site', input: Type.Object({ action: PowerAction }, closed) },
@@ -80,22 +83,45 @@ export const operations = {
   'deploy.image': { target: 'ramdisk', input: DeployImage },
   'boot.kexec': { target: 'ramdisk', input: nothing },
   'disk.wipe': { target: 'ramdisk', input: Type.Object({ mode: WipeMode }, closed) },
-  'inventory.refresh': { target: 'ramdisk', input: nothing },
-  'diag.dcgm': { target: 'ramdisk', input: Type.Object({ level: DcgmLevel }, closed) },
+  'inventory.refresh': { target: 'ramdisk-or-node', input: nothing },
+  'diag.dcgm': { target: 'ramdisk-or-node', input: Type.Object({ level: DcgmLevel }, closed) },
 } as const;
 
 export type OperationAction = keyof typeof operations;
 export type OperationInput<Action extends OperationAction> = Static<(typeof operations)[Action]['input']>;
 
+/** Who carries an operation out: a site, or one of a machine's two agents. */
+export type OperationTarget = 'site' | 'ramdisk' | 'node';
+
+/** The actions that a site, a ramdisk or the agent of an installed OS carries out. */
+export type ActionOf<Target extends OperationTarget> = {
+  [Action in OperationAction]: Target extends Carriers<(typeof operations)[Action]['target']>
+    ? Action
+    : never;
+}[OperationAction];
+type Carriers<Target> = Target extends 'ramdisk-or-node' ? 'ramdisk' | 'node' : Target;
+
+export function isActionOf<Target extends OperationTarget>(
+  target: Target,
+  action: string,
+): action is ActionOf<Target> {
+  if (!Object.hasOwn(operations, action)) return false;
+  const carriedOutBy = operations[action as OperationAction].target;
+  return carriedOutBy === 'ramdisk-or-node' ? target !== 'site' : carriedOutBy === target;
+}
+
 /**
- * One operation as the centre hands it to a site. It is safe to deliver twice: `operationId` is journaled before
- * the act. For the ramdisk, `jws` is this same object without `jws` and `secrets`, signed by the centre: only that is believed there.
+ * One operation as the centre hands it to a site, or to the agent of an installed OS. It is safe to deliver twice: `operationId` is journaled
+ * before the act. For a machine, `jws` is this same object without `jws` and `secrets`, signed by the centre: only that is believed there.
  */
 export const Operation = Type.Object(
   {
     operationId: Type.String(),
     nodeId: Type.String(),
-    /** For a ramdisk: the thumbprint of the keys of the join that it is for. No other boot, and no other machine, carries it out. */
+    /**
+     * For a ramdisk: the thumbprint of the keys of the join that it is for. For an installed OS: the pin of the key that it joined by. No
+     * other boot, and no other machine, carries it out.
+     */
     machine: Type.Optional(Type.String()),
     target: Type.Enum(['site', 'ramdisk', 'node']),
     action: Type.String(),
@@ -119,7 +145,7 @@ export interface OperationResult {
   result?: Record<string, unknown>;
   error?: WireError;
   finishedAt: string;
-  /** For a machine's result: the same object without `jws`, signed by the key of its join message. */
+  /** For a machine's result: the same object without `jws`, signed by the key that its join has bound: a ramdisk's own, an OS's of its certificate. */
   jws?: string;
 }
 

@@ -14,6 +14,11 @@ export function identityUri(identity: AgentIdentity): string {
   return `urn:railhead:${identity.role}:${identity.id}`;
 }
 
+/** As causes of events name it. */
+export function identityName({ role, id }: AgentIdentity): string {
+  return `${role} ${id}`;
+}
+
 /** The identity in a certificate's subject alternative names as Node prints them; undefined without exactly one. */
 export function identityInNames(subjectAltName: string): AgentIdentity | undefined {
   const uris = uriNames(subjectAltName).flatMap(
@@ -74,7 +79,7 @@ function presented(socket: TLSSocket): { identity: AgentIdentity; serial: string
 /** @throws RailheadError FORBIDDEN when the agent is no site */
 export function siteOf(identity: AgentIdentity): string {
   if (identity.role === 'site') return identity.id;
-  throw new RailheadError('FORBIDDEN', 'only site agents report here', { reason: 'role' });
+  throw new RailheadError('FORBIDDEN', 'only site agents ask for secrets', { reason: 'role' });
 }
 
 const expired = () => unauthenticated('this certificate has expired: renew it', 'expired');

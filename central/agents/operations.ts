@@ -1,19 +1,15 @@
+import type { ExpressionBuilder } from 'kysely';
 import { signDocument } from '#base/jws.ts';
 import { newId } from '#contract/ids.ts';
-import { machineThumbprint, type OkpJwk } from '#contract/join.ts';
-import {
-  type Operation,
-  type OperationAction,
-  type OperationInput,
-  operations,
-  type SealedSecret,
-} from '#contract/operations.ts';
+import type { Operation, OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
 import type { CentralContext } from '../context.ts';
-import { operationTopic, siteTopic } from '../signals.ts';
+import { nodeTopic, operationTopic, siteTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
-import type { Row } from '../store/tables.ts';
+import type { Row, Tables } from '../store/tables.ts';
+import { type Addressee, machineOf } from './addressees.ts';
+import type { AgentIdentity } from './identity.ts';
 
-/** An operation to hand to a site, and the step attempt that it carries out. */
+/** An operation to hand out, and the step attempt that it carries out. */
 export interface NewOperation<Action extends OperationAction> {
   siteId: string;
   nodeId: string;
@@ -25,8 +21,8 @@ export interface NewOperation<Action extends OperationAction> {
   action: Action;
   input: OperationInput<Action>;
   expiresAt: string;
-  /** The ramdisk's join that it is addressed to, and whose key must sign the result. */
-  joinId?: string;
+  /** The agent of the machine that it is for; without, the site carries it out. */
+  to?: Addressee;
   /** What `input` refers to, sealed to that ramdisk. */
   secrets?: readonly SealedSecret[];
   /** What goes into the books together with it; what it throws keeps the operation from being queued. */
@@ -49,7 +45,11 @@ export function findOperation(
     .executeTakeFirst();
 }
 
-/** Puts an operation into its site's queue. What goes to a machine is signed, so that a site can relay it but not invent it. */
+/**
+ * Queues an operation for its site, or for the agent of an installed OS. What is for a machine is signed, so that a site can relay it but not
+ * invent it, and addressed to the key of that agent.
+ * @throws RailheadError INVALID_STATE, reason `no-node`
+ */
 export async function queueOperation<Action extends OperationAction>(
   { store, keys, sealer, signals }: CentralContext,
   request: NewOperation<Action>,
@@ -66,8 +66,8 @@ export async function queueOperation<Action extends OperationAction>(
     expiresAt,
     secrets = [],
   } = request;
-  const { target } = operations[action];
-  const machine = await addressee(store, request.joinId);
+  const target = request.to?.target ?? 'site';
+  const machine = request.to && (await machineOf(store, nodeId, request.to));
   const plain: Operation = {
     operationId: newId('op'),
     nodeId,
@@ -77,8 +77,7 @@ export async function queueOperation<Action extends OperationAction>(
     input: input as Operation['input'],
     expiresAt,
   };
-  const jws =
-    target === 'ramdisk' ? await signDocument('railhead-operation', plain, keys.signing) : undefined;
+  const jws = target === 'site' ? undefined : await signDocument('railhead-operation', plain, keys.signing);
   const signed = jws === undefined ? plain : { ...plain, jws };
   const operation = secrets.length === 0 ? signed : { ...signed, secrets };
   const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part };
@@ -88,7 +87,7 @@ export async function queueOperation<Action extends OperationAction>(
     target,
     action,
     sealed: sealer.seal(JSON.stringify(operation)),
-    join_id: request.joinId ?? null,
+    join_id: request.to?.target === 'ramdisk' ? request.to.joinId : null,
     created_at: now(),
     expires_at: expiresAt,
   };
@@ -96,28 +95,33 @@ export async function queueOperation<Action extends OperationAction>(
     await request.noting?.(queries);
     await queries.insertInto('operations').values(row).execute();
   });
-  signals.notify(siteTopic(siteId));
+  signals.notify(queueTopic({ site_id: siteId, node_id: nodeId, target }));
   return operation.operationId;
 }
 
-/** What tells the ramdisk that an operation is for from every other; undefined for what is for no ramdisk. */
-async function addressee(store: Queries, joinId: string | undefined): Promise<string | undefined> {
-  if (joinId === undefined) return undefined;
-  const { signing_key, sealing_key } = await store
-    .selectFrom('node_joins')
-    .select(['signing_key', 'sealing_key'])
-    .where('join_id', '=', joinId)
-    .executeTakeFirstOrThrow();
-  const key = (text: string | null) => JSON.parse(text ?? '{"x":""}') as OkpJwk;
-  return machineThumbprint({ signingKey: key(signing_key), sealingKey: key(sealing_key) });
+/** Notified when a queue has something new: the site's, which also has what is for its ramdisks, or that of an installed OS. */
+function queueTopic({
+  site_id: siteId,
+  node_id: nodeId,
+  target,
+}: Pick<Row<'operations'>, 'site_id' | 'node_id' | 'target'>): string {
+  return target === 'node' ? nodeTopic(nodeId) : siteTopic(siteId);
 }
 
-/** What a site has not journaled yet and may still begin, oldest first. */
-export async function waitingOperations(context: CentralContext, siteId: string): Promise<Operation[]> {
+/** Which operations are handed to an agent. */
+export function handedTo({ role, id }: AgentIdentity) {
+  return (where: ExpressionBuilder<Tables, 'operations'>) =>
+    role === 'node'
+      ? where.and([where('node_id', '=', id), where('target', '=', 'node')])
+      : where.and([where('site_id', '=', id), where('target', '!=', 'node')]);
+}
+
+/** What an agent has not journaled yet and may still begin, oldest first. */
+export async function waitingOperations(context: CentralContext, agent: AgentIdentity): Promise<Operation[]> {
   const rows = await context.store
     .selectFrom('operations')
     .select('sealed')
-    .where('site_id', '=', siteId)
+    .where(handedTo(agent))
     .where('outcome', 'is', null)
     .where('taken_at', 'is', null)
     .where('cancel_requested_at', 'is', null)
@@ -127,27 +131,31 @@ export async function waitingOperations(context: CentralContext, siteId: string)
   return rows.map((row) => JSON.parse(context.sealer.open(row.sealed)) as Operation);
 }
 
-/** Notes that a site has journaled these. */
-export async function markTaken(store: Queries, siteId: string, taken: readonly string[]): Promise<void> {
+/** Notes that an agent has journaled these. */
+export async function markTaken(
+  store: Queries,
+  agent: AgentIdentity,
+  taken: readonly string[],
+): Promise<void> {
   if (taken.length === 0) return;
   await store
     .updateTable('operations')
     .set({ taken_at: now() })
-    .where('site_id', '=', siteId)
+    .where(handedTo(agent))
     .where('operation_id', 'in', taken)
     .where('taken_at', 'is', null)
     .execute();
 }
 
-/** What a site is asked to abandon and has not ended yet; `fresh` when it was not told of one of them before. */
+/** What an agent is asked to abandon and has not ended yet; `fresh` when it was not told of one of them before. */
 export async function cancelledOperations(
   store: Queries,
-  siteId: string,
+  agent: AgentIdentity,
 ): Promise<{ operationIds: string[]; fresh: boolean }> {
   const rows = await store
     .selectFrom('operations')
     .select(['operation_id', 'cancel_told_at'])
-    .where('site_id', '=', siteId)
+    .where(handedTo(agent))
     .where('outcome', 'is', null)
     .where('cancel_requested_at', 'is not', null)
     .where('expires_at', '>', now())
@@ -167,7 +175,7 @@ export async function markCancelTold(store: Queries, operationIds: readonly stri
     .execute();
 }
 
-/** Asks the site to abandon an operation where it can still be stopped. */
+/** Asks whoever has it to abandon an operation where it can still be stopped. */
 export async function requestCancel({ store, signals }: CentralContext, operationId: string): Promise<void> {
   const row = await store
     .updateTable('operations')
@@ -175,7 +183,7 @@ export async function requestCancel({ store, signals }: CentralContext, operatio
     .where('operation_id', '=', operationId)
     .where('outcome', 'is', null)
     .where('cancel_requested_at', 'is', null)
-    .returning('site_id')
+    .returning(['site_id', 'node_id', 'target'])
     .executeTakeFirst();
-  if (row !== undefined) signals.notify(siteTopic(row.site_id), operationTopic(operationId));
+  if (row !== undefined) signals.notify(queueTopic(row), operationTopic(operationId));
 }

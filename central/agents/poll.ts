@@ -11,8 +11,8 @@ import { cancelledOperations, markCancelTold, markTaken, waitingOperations } fro
 
 /**
  * Answers an agent's long poll: at once when its desired state changed, an operation waits for it or one is to be
- * abandoned, the centre's keys or the list of the revoked changed; else with nothing new as soon as `patience` ends. Operations go
- * to sites alone, which relay those of a machine.
+ * abandoned, the centre's keys or the list of the revoked changed; else with nothing new as soon as `patience` ends. A site gets what is
+ * for its ramdisks too; the agent of an installed OS asks for its own.
  * @throws RailheadError UNAUTHENTICATED (`revoked`) as soon as the agent is revoked
  */
 export async function answerPoll(
@@ -26,7 +26,7 @@ export async function answerPoll(
   await noteTrust(context.store, agent, poll.trustNumber);
   let latest: AgentPollAnswer | undefined;
   const news = await context.signals.until(
-    [agent.role === 'site' ? siteTopic(agent.id) : nodeTopic(agent.id), allSites],
+    [ownTopic(agent), allSites],
     async () => {
       const found = await look(context, agent, poll);
       latest = found.answer;
@@ -40,6 +40,10 @@ export async function answerPoll(
   return answer;
 }
 
+function ownTopic({ role, id }: AgentIdentity): string {
+  return role === 'site' ? siteTopic(id) : nodeTopic(id);
+}
+
 async function noteContact(
   context: CentralContext,
   contacts: Contacts,
@@ -48,12 +52,9 @@ async function noteContact(
 ): Promise<void> {
   const { store, signals } = context;
   await contacts.note(agent, poll.observedGeneration);
-  if (agent.role === 'node') {
-    if (poll.bootId !== undefined) await noteNodeBoot(context, agent.id, poll.bootId);
-    return signals.notify(nodeTopic(agent.id));
-  }
-  await markTaken(store, agent.id, poll.taken);
-  signals.notify(siteTopic(agent.id));
+  await markTaken(store, agent, poll.taken);
+  if (agent.role === 'node' && poll.bootId !== undefined) await noteNodeBoot(context, agent.id, poll.bootId);
+  signals.notify(ownTopic(agent));
 }
 
 /** What there is to say now, and whether the agent has not heard it yet. */
@@ -75,11 +76,9 @@ async function currentAnswer(
   observed: number,
 ): Promise<{ answer: AgentPollAnswer; freshCancel: boolean }> {
   // Before the spec: what an operation needs is desired before it is queued, so the spec beside it has that.
-  const operations = agent.role === 'node' ? [] : await waitingOperations(context, agent.id);
+  const operations = await waitingOperations(context, agent);
   const spec = await currentNodeSpec(context, agent, observed);
   const news = spec.generation > observed ? { spec } : {};
-  const shared = { protocol: protocolVersion, ...news };
-  if (agent.role === 'node') return { answer: { ...shared, operations, cancelled: [] }, freshCancel: false };
-  const { operationIds: cancelled, fresh } = await cancelledOperations(context.store, agent.id);
-  return { answer: { ...shared, operations, cancelled }, freshCancel: fresh };
+  const { operationIds: cancelled, fresh } = await cancelledOperations(context.store, agent);
+  return { answer: { protocol: protocolVersion, ...news, operations, cancelled }, freshCancel: fresh };
 }

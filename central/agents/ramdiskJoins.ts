@@ -2,8 +2,8 @@ import type { RamdiskJoin } from '#contract/join.ts';
 import type { CentralContext } from '../context.ts';
 import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { endOperation } from './operationEnds.ts';
 import type { ReportedEvent } from './reportSchema.ts';
-import { endOperation } from './results.ts';
 
 export async function recordRamdiskJoin(
   queries: Queries,

@@ -1,5 +1,6 @@
 import type { CentralContext } from '../context.ts';
 import { recordInventory } from '../siteCaches/inventory.ts';
+import type { AgentIdentity } from './identity.ts';
 import { noteObserved } from './nodeSpec.ts';
 import { recordProgress } from './progress.ts';
 import {
@@ -14,12 +15,12 @@ import { recordResult } from './results.ts';
 import { recordSiteEvent } from './siteEvents.ts';
 
 /**
- * Takes what a site reports. Everything in it may be delivered twice: results are known by their operation, events by
+ * Takes what an agent reports: a site everything, the agent of an installed OS the ends and the progress of its own operations. Everything in it may be delivered twice: results are known by their operation, events by
  * their id. Events come first, since a result is checked against the key of the join that an event brings.
  */
 export async function takeReport(
   context: CentralContext,
-  siteId: string,
+  agent: AgentIdentity,
   report: ReportEnvelope,
 ): Promise<void> {
   const take = <Schema extends Parameters<typeof wellFormed>[0]>(
@@ -27,14 +28,17 @@ export async function takeReport(
     items: readonly unknown[],
   ) => {
     const { good, bad } = wellFormed(schema, items);
-    if (bad.length > 0) context.log.warn({ siteId, bad }, 'ignored malformed items of a report');
+    if (bad.length > 0) context.log.warn({ ...agent, bad }, 'ignored malformed items of a report');
     return good;
   };
-  for (const event of take(ReportedEvent, report.events)) await recordSiteEvent(context, siteId, event);
-  for (const result of take(ReportedResult, report.results)) await recordResult(context, siteId, result);
+  const { id, role } = agent;
+  const isSite = role === 'site';
+  if (isSite)
+    for (const event of take(ReportedEvent, report.events)) await recordSiteEvent(context, id, event);
+  for (const result of take(ReportedResult, report.results)) await recordResult(context, agent, result);
   for (const progress of take(ReportedProgress, report.progress))
-    await recordProgress(context, siteId, progress);
-  if (report.images !== undefined)
-    await recordInventory(context, { agentId: siteId, siteId }, take(ReportedImage, report.images));
-  await noteObserved(context.store, { role: 'site', id: siteId }, report.observedGeneration);
+    await recordProgress(context, agent, progress);
+  if (isSite && report.images !== undefined)
+    await recordInventory(context, { agentId: id, siteId: id }, take(ReportedImage, report.images));
+  await noteObserved(context.store, { role, id }, report.observedGeneration);
 }

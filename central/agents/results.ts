@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { publicKeyFromJwk, verifyDocument } from '#base/jws.ts';
+import { verifyDocument } from '#base/jws.ts';
 import type { WireError } from '#contract/errors.ts';
 import { raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
-import { recordEvent } from '../events.ts';
-import { operationTopic, workflowTopic } from '../signals.ts';
-import { now, type Queries, toJson } from '../store/store.ts';
+import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { resultKey } from './addressees.ts';
+import { type AgentIdentity, identityName } from './identity.ts';
+import { endOperation, type OperationEnd } from './operationEnds.ts';
+import { handedTo } from './operations.ts';
 import type { ReportedResult } from './reportSchema.ts';
 
 /**
@@ -15,74 +17,25 @@ import type { ReportedResult } from './reportSchema.ts';
  */
 export async function recordResult(
   context: CentralContext,
-  siteId: string,
+  agent: AgentIdentity,
   reported: ReportedResult,
 ): Promise<void> {
   const operation = await context.store
     .selectFrom('operations')
     .selectAll()
     .where('operation_id', '=', reported.operationId)
-    .where('site_id', '=', siteId)
+    .where(handedTo(agent))
     .executeTakeFirst();
   if (operation === undefined || operation.outcome !== null) {
-    context.log.debug({ siteId, operationId: reported.operationId }, 'a result that nobody waits for');
+    context.log.debug({ ...agent, operationId: reported.operationId }, 'a result that nobody waits for');
     return;
   }
-  await endOperation(
-    context,
-    operation,
-    await believedResult(context, operation, reported),
-    `site ${siteId}`,
-  );
-}
-
-/** How an operation ended, for good. */
-export interface OperationEnd {
-  outcome: 'succeeded' | 'failed' | 'unknown';
-  result?: Record<string, unknown> | undefined;
-  error?: WireError | undefined;
-  finishedAt: string;
-}
-
-export async function endOperation(
-  { store, signals }: CentralContext,
-  operation: Pick<
-    Row<'operations'>,
-    'operation_id' | 'workflow_id' | 'step_id' | 'node_id' | 'action' | 'target'
-  >,
-  end: OperationEnd,
-  cause: string,
-): Promise<void> {
-  await store.transaction().execute(async (queries) => {
-    const { numUpdatedRows } = await queries
-      .updateTable('operations')
-      .set({
-        outcome: end.outcome,
-        result: toJson(end.result),
-        error: toJson(end.error),
-        finished_at: end.finishedAt,
-      })
-      .where('operation_id', '=', operation.operation_id)
-      .where('outcome', 'is', null)
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) return;
-    await recordEvent(queries, {
-      type: `operation.${end.outcome}`,
-      text: end.error === undefined ? operation.action : `${operation.action}: ${end.error.message}`,
-      cause,
-      // A bare machine's clock may be years off: its events stand in the timeline where they arrived.
-      ...(operation.target === 'site' && { at: end.finishedAt }),
-      nodeId: operation.node_id,
-      workflowId: operation.workflow_id,
-      stepId: operation.step_id,
-      data: { operationId: operation.operation_id, result: end.result, error: end.error },
-    });
-  });
-  signals.notify(operationTopic(operation.operation_id), workflowTopic(operation.workflow_id));
+  const end = await believedResult(context, operation, reported);
+  await endOperation(context, operation, end, identityName(agent));
 }
 
 /**
- * A ramdisk's result as the machine itself signed it, when it told one and every field arrived as signed. A site may say by its own
+ * A machine's result as the machine itself signed it, when it told one and every field arrived as signed. A site may say by its own
  * word that an operation failed or that nobody knows (it expired, the machine is gone), never that it was done.
  */
 async function believedResult(
@@ -90,7 +43,7 @@ async function believedResult(
   operation: Row<'operations'>,
   reported: ReportedResult,
 ): Promise<OperationEnd> {
-  if (operation.target !== 'ramdisk') return reported;
+  if (operation.target === 'site') return reported;
   const { jws, ...told } = reported;
   if (jws === undefined && told.outcome !== 'succeeded') return told;
   const changed = await changedField(context.store, operation, told, jws);
@@ -127,28 +80,20 @@ async function signedDocument(
   operation: Row<'operations'>,
   jws: string | undefined,
 ): Promise<object | undefined> {
-  const key = await signingKeyOf(store, operation.join_id);
+  const key = await resultKey(store, operation);
   if (key === undefined || jws === undefined) return undefined;
   try {
-    const document = await verifyDocument('railhead-result', jws, publicKeyFromJwk(key));
+    const document = await verifyDocument('railhead-result', jws, key);
     return typeof document === 'object' && document !== null ? document : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function signingKeyOf(store: Queries, joinId: string | null): Promise<object | undefined> {
-  if (joinId === null) return undefined;
-  const join = await store
-    .selectFrom('node_joins')
-    .select('signing_key')
-    .where('join_id', '=', joinId)
-    .executeTakeFirst();
-  return join?.signing_key == null ? undefined : (JSON.parse(join.signing_key) as object);
-}
-
 function alteredError(operation: Row<'operations'>, path: string): WireError {
   const details = { reason: 'result-signature', path, operationId: operation.operation_id };
-  const message = `the result of ${operation.action} is not as the ramdisk that was asked signed it (${path}): look at the site, then boot the machine again`;
+  const cure =
+    operation.target === 'ramdisk' ? 'look at the site, then boot the machine again' : 'let it join again';
+  const message = `the result of ${operation.action} is not as the ${operation.target} that was asked signed it (${path}): ${cure}`;
   return { code: 'DRIVER_ERROR', message, details };
 }

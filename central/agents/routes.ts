@@ -69,13 +69,14 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
   const limiter = new RateLimiter(agentRate);
   const contacts = gatherContacts(context.store);
   const polls = createHeldPolls(stop);
+  const agentAllowance = { limiter, keyOf: identityUri };
   const siteAllowance = { limiter, keyOf: (id: string) => identityUri({ role: 'site', id }) };
   return [
     route({
       method: 'POST',
       path: '/v1/agent/poll',
       admit: agent,
-      allowance: { limiter, keyOf: identityUri },
+      allowance: agentAllowance,
       answer: ({ body }, caller, reply) => {
         const poll = validate(AgentPoll, body);
         return polls.hold(reply, poll.waitSeconds * 1000, (patience) =>
@@ -93,11 +94,11 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
     route({
       method: 'POST',
       path: '/v1/agent/report',
-      admit: site,
-      allowance: siteAllowance,
+      admit: agent,
+      allowance: agentAllowance,
       bodyLimit: reportLimit,
-      answer: async ({ body }, siteId) => {
-        await takeReport(context, siteId, validate(ReportEnvelope, body));
+      answer: async ({ body }, caller) => {
+        await takeReport(context, caller, validate(ReportEnvelope, body));
         return { data: {} };
       },
     }),

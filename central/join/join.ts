@@ -15,7 +15,7 @@ import { checkJoinToken, type JoinClaim, tokenRefused, useJoinToken } from './jo
 import { certificateValidMs } from './lifetimes.ts';
 import { recordNodeJoin } from './nodeJoin.ts';
 import { signedAdmission } from './response.ts';
-import { replaceCertificates } from './revoke.ts';
+import { replaceAgent } from './revoke.ts';
 import { openJoinToken } from './sealedToken.ts';
 
 /**
@@ -59,7 +59,7 @@ async function bookJoin(queries: Queries, { token, claim, agent, issued }: Join)
   const decision = decideAdmission(former, agent, { isUsed: !isFirst, usedAt: row.used_at });
   if (decision.kind === 'refuse') throw tokenRefused(decision.reason);
   if (decision.kind === 'join') {
-    if (former !== undefined && former.public_key !== publicKey) await replaceCertificates(queries, identity);
+    if (former !== undefined && former.public_key !== publicKey) await replaceAgent(queries, identity);
     await bookAgent(queries, { ...agent, joinedAt: row.used_at ?? now() });
     if (claim.role === 'node') await recordNodeJoin(queries, row);
   }

@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import { renewalGraceMs } from '#contract/join.ts';
 import { type AgentIdentity, identityUri } from '../agents/identity.ts';
+import { endNodeOperations } from '../agents/operationEnds.ts';
 import { recordEvent } from '../events.ts';
 import { noteHostChange } from '../hostChanges.ts';
 import { now, parseJson, type Queries, type Store } from '../store/store.ts';
@@ -60,8 +61,8 @@ export async function revokeReleasedOs(queries: Queries, nodeId: string, by: str
 }
 
 /**
- * The agent may not renew, and neither its certificates nor the tokens that there are for it open anything; returns how many certificates
- * those were.
+ * The agent may not renew, what it was asked ends, and neither its certificates nor the tokens that there are for it open anything; returns
+ * how many certificates those were.
  */
 async function closeIdentity(
   queries: Queries,
@@ -73,6 +74,7 @@ async function closeIdentity(
   await revokeJoinTokens(queries, identity);
   const revoked = { revoked_at: now(), revoked_why: reason.why };
   await queries.updateTable('agents').set(revoked).where('identity', '=', uri).execute();
+  if (identity.role === 'node') await endNodeOperations(queries, identity.id, 'node-revoked');
   return revokeCertificates(queries, uri, reason);
 }
 
@@ -108,9 +110,10 @@ async function namedIdentity(store: Queries, name: string): Promise<AgentIdentit
   throw neverJoined(name);
 }
 
-/** Whoever held an identity by another key before has lost it to a new join. */
-export async function replaceCertificates(queries: Queries, identity: AgentIdentity): Promise<void> {
+/** Whoever held an identity by another key before has lost it to a new join, and what it was asked with it. */
+export async function replaceAgent(queries: Queries, identity: AgentIdentity): Promise<void> {
   await revokeCertificates(queries, identityUri(identity), { why: 'replaced by a new join', by: 'centre' });
+  if (identity.role === 'node') await endNodeOperations(queries, identity.id, 'node-replaced');
 }
 
 async function revokeCertificates(queries: Queries, uri: string, reason: RevocationReason): Promise<number> {

@@ -279,4 +279,7 @@ DROP TABLE node_images_before;
 CREATE INDEX node_images_by_digest ON node_images (sha256);
 CREATE INDEX node_images_by_workflow ON node_images (workflow_id);
 `,
+  `
+CREATE INDEX open_operations_by_node ON operations (node_id) WHERE outcome IS NULL;
+`,
 ];

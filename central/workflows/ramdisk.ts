@@ -1,4 +1,5 @@
 import { RailheadError } from '#contract/errors.ts';
+import type { Addressee } from '../agents/addressees.ts';
 import { findOperation } from '../agents/operations.ts';
 import { newestRamdiskJoin } from '../agents/ramdiskJoins.ts';
 import { nodeTopic } from '../signals.ts';
@@ -49,24 +50,32 @@ export async function connectedRamdisk({
   return ended === undefined ? join : undefined;
 }
 
+export type RamdiskAddressee = Extract<Addressee, { target: 'ramdisk' }>;
+
 /**
- * The join of the ramdisk that a step's operation is for; after a crash the one that was asked already. A further attempt
+ * The ramdisk that a step's operation is for; after a crash the one that was asked already. A further attempt
  * waits until the machine has booted its ramdisk again.
  * @throws RailheadError INVALID_STATE when this workflow's ramdisk has not joined, or is lost; FORBIDDEN when it is not trusted enough
  */
-export async function addressee(run: StepRun): Promise<string> {
+export async function ramdiskAddressee(run: StepRun): Promise<RamdiskAddressee> {
   const asked = await findOperation(run.central.store, run.stepId, run.attempt);
-  if (asked?.join_id != null) return asked.join_id;
-  const connected = async () => {
-    const join = await joinedRamdisk(run);
-    if (join !== undefined) await requireTrusted(run, join);
-    return join?.lost_at === null ? join.join_id : undefined;
-  };
-  if (run.attempt > 1) return waitFor(run, [nodeTopic(run.workflow.node_id)], connected);
-  const joinId = await connected();
-  if (joinId !== undefined) return joinId;
-  const message = 'no ramdisk of this workflow is connected: boot one and wait for it first';
-  throw new RailheadError('INVALID_STATE', message, { reason: 'no-ramdisk' });
+  if (asked?.join_id != null) return { target: 'ramdisk', joinId: asked.join_id };
+  if (run.attempt > 1) return waitFor(run, [nodeTopic(run.workflow.node_id)], () => readyRamdisk(run));
+  const ready = await readyRamdisk(run);
+  if (ready !== undefined) return ready;
+  throw noRamdisk('no ramdisk of this workflow is connected');
+}
+
+/** @throws RailheadError FORBIDDEN when this workflow's ramdisk is not trusted enough */
+export async function readyRamdisk(run: StepRun): Promise<RamdiskAddressee | undefined> {
+  const join = await joinedRamdisk(run);
+  if (join !== undefined) await requireTrusted(run, join);
+  return join?.lost_at === null ? { target: 'ramdisk', joinId: join.join_id } : undefined;
+}
+
+export function noRamdisk(what: string): RailheadError {
+  const message = `${what}: boot a ramdisk and wait for it first`;
+  return new RailheadError('INVALID_STATE', message, { reason: 'no-ramdisk' });
 }
 
 /** When the site had placed this workflow's newest boot entry, by the site's clock. */

@@ -1,27 +1,30 @@
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import type { OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
+import type { Addressee } from '../agents/addressees.ts';
 import { findOperation, queueOperation, requestCancel } from '../agents/operations.ts';
 import { refuseWithdrawnUse } from '../images/withdrawnUse.ts';
-import { allSites, operationTopic } from '../signals.ts';
+import { allSites, nodeTopic, operationTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { CentreStopping, StepCancelled, type StepResult, type StepRun, waitFor } from './stepRun.ts';
 
 /**
- * Hands an operation to the site and waits for its end. One attempt has one operation: after a crash the same one is
- * waited for, so that the site, which knows its id, never acts twice. `joinId` is the ramdisk that a machine's operation is for.
+ * Hands an operation to the site, or to the agent of the machine that `to` names, and waits for its end. One attempt has one operation: after
+ * a crash the same one is waited for, so that whoever has it, and knows its id, never acts twice.
  * @throws RailheadError what the operation failed with; DRIVER_ERROR reason `unknown-outcome` when nobody knows
  */
 export async function relay<Action extends OperationAction>(
   run: StepRun,
   action: Action,
   makeInput: () => Promise<OperationInput<Action>>,
-  joinId?: string,
+  to?: Addressee,
   extras?: OperationExtras,
 ): Promise<StepResult> {
-  const operationId = await beginOperation(run, action, makeInput, joinId, extras);
+  const operationId = await beginOperation(run, action, makeInput, to, extras);
   return abandoning(run, operationId, async () => {
-    const operation = await waitFor(run, endTopics(operationId), () => endedOperation(run, operationId));
+    // A new join of the node ends what its former agent was asked.
+    const topics = [...endTopics(operationId), nodeTopic(run.workflow.node_id)];
+    const operation = await waitFor(run, topics, () => endedOperation(run, operationId));
     if (operation.outcome !== 'succeeded') throw operationError(operation);
     return operation.result === null ? {} : (JSON.parse(operation.result) as StepResult);
   });
@@ -51,7 +54,7 @@ export async function beginOperation<Action extends OperationAction>(
   run: StepRun,
   action: Action,
   makeInput: () => Promise<OperationInput<Action>>,
-  joinId?: string,
+  to?: Addressee,
   { secrets = [], noting }: OperationExtras = {},
 ): Promise<string> {
   const { central, workflow, step, stepId, attempt, part = '', deadline } = run;
@@ -59,7 +62,6 @@ export async function beginOperation<Action extends OperationAction>(
   if (existing !== undefined) return existing.operation_id;
   run.stop.throwIfAborted();
   const place = { siteId: workflow.site_id, nodeId: workflow.node_id, workflowId: workflow.workflow_id };
-  const addressee = joinId === undefined ? {} : { joinId };
   const input = await makeInput();
   return queueOperation(central, {
     ...place,
@@ -69,7 +71,7 @@ export async function beginOperation<Action extends OperationAction>(
     action,
     input,
     expiresAt: deadline,
-    ...addressee,
+    ...(to !== undefined && { to }),
     secrets,
     noting: async (queries) => {
       await noting?.(queries);
@@ -78,7 +80,7 @@ export async function beginOperation<Action extends OperationAction>(
   });
 }
 
-/** Runs `work`; when that is interrupted, asks the site to abandon the operation, and on a cancel gives it time to end. */
+/** Runs `work`; when that is interrupted, asks for the operation to be abandoned, and on a cancel gives it time to end. */
 export async function abandoning<Value>(
   run: StepRun,
   operationId: string,

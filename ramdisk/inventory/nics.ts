@@ -20,7 +20,7 @@ async function readNic(directory: string, name: string): Promise<NicInventory | 
   const device = await readlink(path.join(directory, 'device')).catch(ignore);
   if (device === undefined) return undefined;
   if (!networkTypes.includes((await factOf(path.join(directory, 'type'))) ?? '')) return undefined;
-  const address = (await factOf(path.join(directory, 'address'))) ?? '';
+  const address = await addressOf(directory);
   const pci = /[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/.exec(device)?.[0];
   const [driver, vendorId, deviceId, speedMbps] = await Promise.all([
     linkName(path.join(directory, 'device/driver')),
@@ -34,6 +34,12 @@ async function readNic(directory: string, name: string): Promise<NicInventory | 
     linkUp: (await factOf(path.join(directory, 'carrier'))) === '1',
     ...known({ driver, pciAddress: pci, vendorId, deviceId, speedMbps }),
   };
+}
+
+/** The NIC's own address: a bond gives its members the address of one of them for as long as they are in it. */
+async function addressOf(directory: string): Promise<string> {
+  const own = await factOf(path.join(directory, 'bonding_slave/perm_hwaddr'));
+  return own ?? (await factOf(path.join(directory, 'address'))) ?? '';
 }
 
 /** A NIC without a link says -1 or refuses to say. */

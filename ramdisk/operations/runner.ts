@@ -120,7 +120,13 @@ async function accept(
   await journal.begin(operationId);
   const { nodeId } = session.joined;
   const machine = thumbprintOf(keys);
-  const expected = { signingKeys: trust.signingKeys, nodeId, machine, operationId };
+  const expected = {
+    target: 'ramdisk',
+    signingKeys: trust.signingKeys,
+    nodeId,
+    machine,
+    operationId,
+  } as const;
   const operation = await verifyOperation(jws, expected);
   if (!again && operation.expiresAt <= Date.now()) throw refusal('expired', 'its time to begin has passed');
   return operation;

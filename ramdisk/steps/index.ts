@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import type { OperationInput } from '#contract/operations.ts';
+import type { ActionOf, OperationInput } from '#contract/operations.ts';
 import type { Say } from '../console.ts';
 import type { PinnedCentre } from '../join/trust.ts';
 import type { ReportProgress } from '../operations/progress.ts';
-import type { RamdiskAction, VerifiedOperation } from '../operations/verify.ts';
+import type { VerifiedOperation } from '../operations/verify.ts';
 import { bootKexec } from './bootKexec.ts';
 import { deployImage } from './deployImage.ts';
 import { diagDcgm } from './diagDcgm.ts';
@@ -38,13 +38,13 @@ export interface StepOutcome {
   afterwards?: () => Promise<void>;
 }
 
-export type Step<Action extends RamdiskAction> = (
+export type Step<Action extends ActionOf<'ramdisk'>> = (
   input: OperationInput<Action>,
   context: StepContext,
 ) => Promise<StepOutcome>;
 
 /** The executor of every action that is the ramdisk's: one that is missing does not compile. */
-export const steps: { readonly [Action in RamdiskAction]: Step<Action> } = {
+export const steps: { readonly [Action in ActionOf<'ramdisk'>]: Step<Action> } = {
   'deploy.image': deployImage,
   'boot.kexec': bootKexec,
   'diag.dcgm': diagDcgm,

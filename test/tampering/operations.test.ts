@@ -2,16 +2,22 @@ import { generateKeyPairSync } from 'node:crypto';
 import Type from 'typebox';
 import { expect, test } from 'vitest';
 import { signDocument } from '#base/jws.ts';
-import { Operation, type OperationAction, operations } from '#contract/operations.ts';
+import { isActionOf, Operation, type OperationAction, operations } from '#contract/operations.ts';
 import { verifyOperation } from '#ramdisk/operations/verify.ts';
 import { changed, fieldsOf, otherThan, withPayload } from './fields.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const expected = { signingKeys: [publicKey], nodeId: 'node_1', machine: 'keys', operationId: 'op_1' };
+const expected = {
+  target: 'ramdisk',
+  signingKeys: [publicKey],
+  nodeId: 'node_1',
+  machine: 'keys',
+  operationId: 'op_1',
+} as const;
 const { jws: _, ...orderedFields } = Operation.properties;
 
 const cases = (Object.keys(operations) as OperationAction[])
-  .filter((action) => operations[action].target === 'ramdisk')
+  .filter((action) => isActionOf('ramdisk', action))
   .map((action) => {
     const { input } = operations[action];
     const schema = Type.Object({ ...orderedFields, input });

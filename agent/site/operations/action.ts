@@ -1,14 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
-import type { OperationAction, OperationInput, operations } from '#contract/operations.ts';
+import type { ActionOf, OperationInput } from '#contract/operations.ts';
 import type { Bmc } from '#redfish/bmc.ts';
 import type { SiteState } from '../store/state.ts';
 
 /** The actions that a site carries out itself. */
-export type SiteActionName = {
-  [Name in OperationAction]: (typeof operations)[Name]['target'] extends 'site' ? Name : never;
-}[OperationAction];
+export type SiteActionName = ActionOf<'site'>;
 
 /** What an action may use. */
 export interface ActionContext {

@@ -1,5 +1,5 @@
 import { nodeTopic } from '../../signals.ts';
-import { addressee } from '../ramdisk.ts';
+import { ramdiskAddressee } from '../ramdisk.ts';
 import { hasRejoined } from '../rejoin.ts';
 import { abandoning, beginOperation, endedOperation, endTopics, operationError } from '../relay.ts';
 import { type StepResult, type StepRun, waitFor } from '../stepRun.ts';
@@ -10,7 +10,7 @@ import { type StepResult, type StepRun, waitFor } from '../stepRun.ts';
  */
 export async function kexec(run: StepRun): Promise<StepResult> {
   if (await hasRejoined(run)) return {};
-  const operationId = await beginOperation(run, 'boot.kexec', async () => ({}), await addressee(run));
+  const operationId = await beginOperation(run, 'boot.kexec', async () => ({}), await ramdiskAddressee(run));
   await abandoning(run, operationId, () =>
     waitFor(run, [...endTopics(operationId), nodeTopic(run.workflow.node_id)], () =>
       restarted(run, operationId),

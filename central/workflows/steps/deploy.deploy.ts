@@ -12,7 +12,7 @@ import { touchImageLocation, unpinImages } from '../../siteCaches/locations.ts';
 import { parseJson, type Queries } from '../../store/store.ts';
 import type { Row } from '../../store/tables.ts';
 import type { PlannedStep } from '../plan.ts';
-import { addressee } from '../ramdisk.ts';
+import { ramdiskAddressee } from '../ramdisk.ts';
 import { stepsOf } from '../records.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -25,12 +25,12 @@ import { noteGiven } from '../withdrawn.ts';
  */
 export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): Promise<StepResult> {
   const image = await deployableImage(run, input.image);
-  const joinId = await addressee(run);
+  const ramdisk = await ramdiskAddressee(run);
   const secrets: SealedSecret[] = [];
-  const makeInput = () => deployImage(run, image, input, { joinId, secrets });
+  const makeInput = () => deployImage(run, image, input, { joinId: ramdisk.joinId, secrets });
   const noting = noteStreaming(run, image);
   const result = await streaming(run, () =>
-    relay(run, 'deploy.image', makeInput, joinId, { secrets, noting }),
+    relay(run, 'deploy.image', makeInput, ramdisk, { secrets, noting }),
   );
   if (result.digest !== image.sha256)
     throw new RailheadError(

@@ -2,8 +2,7 @@ import { Value } from 'typebox/value';
 import { DcgmResult, everyTestPassed } from '#contract/dcgm.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { StepInput } from '#contract/steps.ts';
-import { addressee } from '../ramdisk.ts';
-import { refuseNode } from '../refuseNode.ts';
+import { machineAgent } from '../machineAgent.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -12,8 +11,7 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  * @throws RailheadError DRIVER_ERROR unless the machine signed the result and every test passed
  */
 export async function diagnose(run: StepRun, input: StepInput<'diag.dcgm'>): Promise<StepResult> {
-  refuseNode(run);
-  const result = await relay(run, 'diag.dcgm', async () => input, await addressee(run));
+  const result = await relay(run, 'diag.dcgm', async () => input, await machineAgent(run));
   if (!Value.Check(DcgmResult, result))
     throw failure('result-form', 'the machine does not say which tests it ran');
   if (everyTestPassed(result)) return result;

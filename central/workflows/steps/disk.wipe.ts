@@ -3,7 +3,7 @@ import { hasCode, RailheadError } from '#contract/errors.ts';
 import type { StepInput } from '#contract/steps.ts';
 import { isReadBackClean, WipeResult } from '#contract/wipe.ts';
 import { forgetDeployed } from '../../images/deployments.ts';
-import { addressee } from '../ramdisk.ts';
+import { ramdiskAddressee } from '../ramdisk.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -12,9 +12,9 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  * a wipe that is not attested is no failure of the step, and it does not release a node.
  */
 export async function wipeDisks(run: StepRun, input: StepInput<'disk.wipe'>): Promise<StepResult> {
-  const joinId = await addressee(run);
+  const ramdisk = await ramdiskAddressee(run);
   try {
-    const result = await relay(run, 'disk.wipe', async () => input, joinId);
+    const result = await relay(run, 'disk.wipe', async () => input, ramdisk);
     const attested = attestation(input.mode, result);
     if (attested.attested && input.mode !== 'none')
       await forgetDeployed(run.central.store, run.workflow.node_id);

@@ -4,8 +4,7 @@ import { InventoryResult } from '#contract/inventory.ts';
 import { identityMismatch } from '../../metal/machineIdentity.ts';
 import { macsOf } from '../../metal/macs.ts';
 import { now } from '../../store/store.ts';
-import { addressee } from '../ramdisk.ts';
-import { refuseNode } from '../refuseNode.ts';
+import { machineAgent } from '../machineAgent.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -14,10 +13,9 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  * @throws RailheadError DRIVER_ERROR reason `machine-identity-mismatch` when it is another machine
  */
 export async function refreshInventory(run: StepRun): Promise<StepResult> {
-  refuseNode(run);
   const { store } = run.central;
   const { node_id: nodeId } = run.workflow;
-  const result = await relay(run, 'inventory.refresh', async () => ({}), await addressee(run));
+  const result = await relay(run, 'inventory.refresh', async () => ({}), await machineAgent(run));
   if (!Value.Check(InventoryResult, result))
     throw new RailheadError('DRIVER_ERROR', 'the machine does not say what it is made of', {
       reason: 'result-form',

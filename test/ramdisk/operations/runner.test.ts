@@ -109,6 +109,7 @@ test('an operation that another key signed is refused', async () => {
   const forged = await signDocument('railhead-operation', { operationId: 'op_forged', nodeId }, privateKey);
   const { verifyOperation } = await import('#ramdisk/operations/verify.ts');
   const expected = {
+    target: 'ramdisk' as const,
     signingKeys: [generateKeyPairSync('ed25519').publicKey],
     nodeId,
     machine: '',
