@@ -7,29 +7,35 @@ import { startRenewing } from '../join/renewing.ts';
 import { keepRevocations } from '../join/revocations.ts';
 import { trustExchange } from '../join/trustExchange.ts';
 import { connectCentre } from '../site/link/centreClient.ts';
+import { createProgressBox } from '../site/link/progress.ts';
 import { repeatForever } from '../site/link/retry.ts';
+import { createWake } from '../site/wake.ts';
 import type { NodeConfig } from './config.ts';
+import { openJournal } from './operations/journal.ts';
+import { reporting } from './operations/reporting.ts';
+import { startRunner } from './operations/runner.ts';
 import { polling } from './polling.ts';
 import { openKeptSpec } from './specFile.ts';
 
 /**
  * Starts the agent of an installed OS: it holds a long poll at the centre, over mutual TLS in the name of its node, keeps the desired
- * state that it is told, and renews its certificate. While the centre is away it keeps trying; once the centre has revoked it, it
- * does nothing more.
+ * state that it is told, carries out operations that the centre signed for it, and renews its certificate. While the centre is away it keeps
+ * trying; once the centre has revoked it, it does nothing more. `root` is where `/sys` and `/proc` are: `/` but in tests.
  * @throws RailheadError INVALID_STATE when this machine has not joined as a node
  */
-export async function startNode(config: NodeConfig): Promise<Closable> {
+export async function startNode(config: NodeConfig, root = '/'): Promise<Closable> {
   const log = openLog('bcd', config.logLevel);
   const kept = await keepIdentity(config.stateDirectory, 'node');
-  if (kept.current.revoked === undefined) return startWork(config, kept, log);
+  if (kept.current.revoked === undefined) return startWork(config, kept, root, log);
   log.error({ revoked: kept.current.revoked }, 'this node was revoked: join again with a new token');
   const idle = setInterval(() => {}, 2 ** 30);
   return { close: () => clearInterval(idle) };
 }
 
-async function startWork(config: NodeConfig, kept: KeptIdentity, log: Log): Promise<Closable> {
+async function startWork(config: NodeConfig, kept: KeptIdentity, root: string, log: Log): Promise<Closable> {
   const { nodeId } = kept.current;
   const spec = await openKeptSpec(config.stateDirectory);
+  const journal = await openJournal(config.stateDirectory);
   const revocations = await keepRevocations(config.stateDirectory, kept);
   const server = (config.central.url ?? kept.current.server).replace(/\/+$/, '');
   const client = connectCentre(server, kept);
@@ -37,8 +43,16 @@ async function startWork(config: NodeConfig, kept: KeptIdentity, log: Log): Prom
   const { signal } = stop;
   log.info({ version, nodeId, server, generation: spec.generation() }, 'node agent starts');
   const trust = trustExchange(kept, revocations, log);
-  const poll = polling({ nodeId, bootId: await readBootId(), client, trust, spec, signal, log });
-  const loop = repeatForever('polling the centre', poll, { signal, log });
+  const news = createWake();
+  const box = createProgressBox(news.wake);
+  const runner = startRunner({ kept, journal, root, progress: box.add, ended: news.wake, signal, log });
+  const bootId = await readBootId();
+  const poll = polling({ nodeId, bootId, client, trust, spec, journal, runner, signal, log });
+  const report = reporting({ client, journal, progress: box, spec, news, signal });
+  const loops = Promise.all([
+    repeatForever('polling the centre', poll, { signal, log }),
+    repeatForever('reporting to the centre', report, { signal, log }),
+  ]);
   const renewing = startRenewing({ kept, server, log });
   const forget = kept.onChange(({ revoked }) => {
     if (revoked === undefined || signal.aborted) return;
@@ -48,7 +62,9 @@ async function startWork(config: NodeConfig, kept: KeptIdentity, log: Log): Prom
   const end = async () => {
     forget();
     stop.abort();
-    await loop;
+    box.close();
+    await loops;
+    await runner.idle();
   };
   return { close: () => closeAll([client, renewing, { close: end }]) };
 }

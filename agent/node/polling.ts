@@ -3,6 +3,8 @@ import { protocolVersion } from '#contract/agentWire.ts';
 import type { NodeSpec } from '#contract/nodeSpec.ts';
 import type { TrustExchange } from '../join/trustExchange.ts';
 import type { CentreClient } from '../site/link/centreClient.ts';
+import type { Journal } from './operations/journal.ts';
+import type { Runner } from './operations/runner.ts';
 import type { KeptSpec } from './specFile.ts';
 
 export interface PollingParts {
@@ -12,21 +14,31 @@ export interface PollingParts {
   client: Pick<CentreClient, 'poll'>;
   trust: TrustExchange;
   spec: KeptSpec;
+  journal: Pick<Journal, 'receive'>;
+  runner: Pick<Runner, 'take' | 'cancel'>;
   signal: AbortSignal;
   log: Log;
 }
 
 const waitSeconds = 30;
 
-/** Takes the node's desired state from the centre. Returns one call of the loop; what it observed, the next poll tells. */
+/**
+ * Takes the node's desired state and operations from the centre. Returns one call of the loop. What it observed, and which operations the
+ * journal has, the next poll tells: the centre repeats them until then.
+ */
 export function polling(parts: PollingParts): () => Promise<void> {
-  const { bootId, client, trust, spec, signal } = parts;
+  const { bootId, client, trust, spec, journal, runner, signal } = parts;
+  let taken: string[] = [];
   return async () => {
     const observedGeneration = spec.generation();
-    const message = { protocol: protocolVersion, observedGeneration, waitSeconds, taken: [], bootId };
+    const message = { protocol: protocolVersion, observedGeneration, waitSeconds, taken, bootId };
     const answer = await client.poll({ ...message, ...trust.known() }, signal);
     await trust.take(answer);
     if (answer.spec !== undefined) await takeSpec(answer.spec, parts);
+    await journal.receive(answer.operations);
+    runner.take();
+    runner.cancel(answer.cancelled);
+    taken = answer.operations.map(({ operationId }) => operationId);
   };
 }
 
