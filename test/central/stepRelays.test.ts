@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest';
+import { onHost } from '#central/host.ts';
+import { createJoinToken } from '#central/join/joinTokens.ts';
+import { revokeAgent } from '#central/join/revoke.ts';
 import { mustRegister, osImage } from './centre.ts';
+import { joinAs } from './fakeSite.ts';
 import { deploy, follow, workflow } from './line.ts';
 import { metalStage, nodeRecord } from './metalStage.ts';
 import { sampleProfile } from './sampleProfile.ts';
 import type { Stage } from './stage.ts';
+
+async function joinOs({ line }: Stage): Promise<void> {
+  const { token } = await onHost(line.directory, ({ store }) =>
+    createJoinToken(store, { role: 'node', nodeId: 'node-2', validMs: 60_000 }),
+  );
+  await joinAs(line.agentsUrl, 'node', 'node-2', token);
+}
 
 /** Runs a profile of these steps on `node-2`. */
 async function run(stage: Stage, steps: object[], more: object = {}) {
@@ -104,12 +115,30 @@ test("driver.invoke uses the profile's driver, else the node's; without one it f
   });
 });
 
-test('a step that the profile wants on the running OS is UNSUPPORTED, and says so', async () => {
+const noNode = { state: 'failed', error: { code: 'INVALID_STATE', details: { reason: 'no-node' } } };
+
+test('a step that the profile wants on the running OS needs one that has joined', async () => {
+  expect(await run(await metalStage(), [{ use: 'diag.dcgm', on: 'node' }])).toMatchObject(noNode);
+});
+
+test('a revoked OS is asked nothing', async () => {
   const stage = await metalStage();
-  const ended = await run(stage, [{ use: 'diag.dcgm', on: 'node' }]);
-  expect(ended).toMatchObject({
+  await joinOs(stage);
+  await onHost(stage.line.directory, ({ store }) =>
+    revokeAgent(store, { role: 'node', id: 'node-2' }, { why: 'lost', by: 'host' }),
+  );
+  expect(await run(stage, [{ use: 'diag.dcgm', on: 'node' }])).toMatchObject(noNode);
+});
+
+test('an OS that was not heard for long is not connected', async () => {
+  const stage = await metalStage();
+  await joinOs(stage);
+  await onHost(stage.line.directory, ({ store }) =>
+    store.updateTable('agents').set({ joined_at: '2026-01-01T00:00:00.000Z' }).execute(),
+  );
+  expect(await run(stage, [{ use: 'diag.dcgm' }])).toMatchObject({
     state: 'failed',
-    error: { code: 'UNSUPPORTED', details: { reason: 'not-yet' } },
+    error: { code: 'INVALID_STATE', details: { reason: 'no-ramdisk' } },
   });
 });
 

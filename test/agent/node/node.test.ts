@@ -2,14 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { join } from '#agent/join/join.ts';
 import { readNodeConfig } from '#agent/node/config.ts';
 import { startNode } from '#agent/node/node.ts';
-import { onHost } from '#central/host.ts';
-import { createJoinToken } from '#central/join/joinTokens.ts';
-import { centralPins } from '#central/join/pins.ts';
 import { startTestCentre, type TestCentre } from '../../central/centre.ts';
 import { enroll, type Line, prepareLine } from '../../central/line.ts';
+import { joinNode } from './joinNode.ts';
 
 let centre: TestCentre;
 let line: Line;
@@ -21,28 +18,12 @@ beforeEach(async () => {
   line = await prepareLine({ call, agentsUrl: central.agentsUrl, directory: centre.directory });
   await enroll(line, 'node-1', '52:54:00:00:00:01');
   directory = await mkdtemp(path.join(tmpdir(), 'railhead-node-'));
-  await joinNode();
+  await joinNode(line, 'node-1', directory);
 });
 afterEach(async () => {
   await centre.close();
   await rm(directory, { recursive: true });
 });
-
-async function joinNode(): Promise<void> {
-  const tokenFile = path.join(directory, 'token');
-  const pins = await onHost(centre.directory, async ({ store, keys }) => {
-    const { token } = await createJoinToken(store, { role: 'node', nodeId: 'node-1', validMs: 60_000 });
-    await writeFile(tokenFile, token);
-    return centralPins(keys);
-  });
-  await join({
-    server: centre.central.agentsUrl,
-    tokenFile,
-    nodeId: 'node-1',
-    stateDirectory: directory,
-    ...pins,
-  });
-}
 
 async function config(text = '') {
   const file = path.join(directory, 'config.toml');

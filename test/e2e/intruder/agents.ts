@@ -144,8 +144,8 @@ function byCertificate(url: string, loot: AgentLoot): Attempt[] {
       by('stale', 'an expired certificate', loot.expired),
       by('foreign', 'a certificate of another centre', loot.foreign),
     ];
-    // A node polls for itself; what is a site's is not for it.
-    if (route !== 'POST /v1/agent/poll') attempts.push(by('stolen', "a node's certificate", loot.node));
+    // A node polls and reports for itself; what is a site's is not for it.
+    if (route === 'POST /v1/agent/secrets') attempts.push(by('stolen', "a node's certificate", loot.node));
     return attempts;
   });
 }

@@ -72,6 +72,16 @@ test('what the factory left as it was is not told', async () => {
     expect(system).not.toHaveProperty(field);
 });
 
+test('a member of a bond is told by its own address', async () => {
+  await put({
+    'sys/class/net/eth1/address': '52:54:00:00:00:01',
+    'sys/class/net/eth1/bonding_slave/perm_hwaddr': '52:54:00:00:00:02',
+    'sys/class/net/eth1/type': '1',
+  });
+  await link('sys/class/net/eth1/device', '../../../devices/pci0000:00/0000:00:04.0');
+  expect((await inventory()).nics).toMatchObject([{ name: 'eth1', mac: '52:54:00:00:00:02' }]);
+});
+
 test('NICs with hardware are told, with their link and driver; bridges and the loopback are not', async () => {
   const device = '../../../devices/pci0000:00/0000:00:03.0';
   await put({
