@@ -15,8 +15,8 @@ import { recordResult } from './results.ts';
 import { recordSiteEvent } from './siteEvents.ts';
 
 /**
- * Takes what an agent reports: a site everything, the agent of an installed OS the ends and the progress of its own operations. Everything in it may be delivered twice: results are known by their operation, events by
- * their id. Events come first, since a result is checked against the key of the join that an event brings.
+ * Takes what an agent reports: of a site everything, of an installed OS the ends and the progress of its own operations. Everything in
+ * it may be delivered twice: results are known by their operation, events by their id. Events come first, since a result is checked against the key of the join that an event brings.
  */
 export async function takeReport(
   context: CentralContext,
