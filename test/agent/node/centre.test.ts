@@ -18,6 +18,8 @@ import { joinNode } from './joinNode.ts';
 const nodeId = 'node-2';
 const uuid = '564d0a10-1111-2222-3333-444455556666';
 const passed = { category: 'Deployment', name: 'software', status: 'passed' };
+/** For whatever a busy machine is slow with. */
+const patient = { timeout: 20_000 };
 
 /** Programs and files of a machine: a `dcgmi`, and what its kernel tells. */
 let machine: string;
@@ -138,7 +140,7 @@ test('an agent that is killed in the middle of a diagnosis says so, and the next
   const calls = async () => (await readFile(path.join(machine, 'calls'), 'utf8')).split('\n').length - 1;
   const first = bcdNode(state);
   const workflowId = await begin(stage, [{ use: 'diag.dcgm', on: 'node', retries: 1 }]);
-  await expect.poll(calls, { timeout: 20_000 }).toBe(1);
+  await expect.poll(calls, patient).toBe(1);
   first.kill('SIGKILL');
   await once(first, 'exit');
   bcdNode(state);
@@ -195,7 +197,7 @@ test.each([
   await joinedState(stage);
   const workflowId = await begin(stage, [{ use: 'diag.dcgm', on: 'node' }]);
   await follow(stage.line.call, workflowId, begun('diag.dcgm'));
-  await expect.poll(() => openOperations(stage)).toHaveLength(1);
+  await expect.poll(() => openOperations(stage), patient).toHaveLength(1);
   await act(stage);
   await follow(stage.line.call, workflowId);
   expect(await workflow(stage.line.call, workflowId)).toMatchObject({
@@ -251,7 +253,7 @@ test('a diagnosis counts only as the node signed it, and only for the node that 
   await follow(line.call, workflowId, begun('diag.dcgm'));
   const waiting = async (at: typeof asked) =>
     (await pollOnce({ client: at }, { observedGeneration: 9, taken: [], waitSeconds: 0 })).operations;
-  await expect.poll(() => waiting(asked)).toHaveLength(1);
+  await expect.poll(() => waiting(asked), patient).toHaveLength(1);
   expect(await waiting(other)).toEqual([]);
   const [operation] = await waiting(asked);
   const result = {

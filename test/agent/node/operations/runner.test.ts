@@ -21,6 +21,8 @@ const kept = {
   signingKeys: () => [centre.publicKey],
 };
 const passed = { category: 'Deployment', name: 'software', status: 'passed' };
+/** For whatever a busy machine is slow with. */
+const patient = { timeout: 20_000 };
 
 let directory: string;
 let stop: AbortController;
@@ -141,7 +143,7 @@ test('what is out of time is forgotten with its result', async () => {
   const expiresAt = new Date(Date.now() + 400).toISOString();
   const [result] = await run(await ordered({ expiresAt }));
   const journal = await open();
-  await expect.poll(() => Date.now() > Date.parse(expiresAt)).toBe(true);
+  await expect.poll(() => Date.now() > Date.parse(expiresAt), patient).toBe(true);
   await journal.told([result as OperationResult]);
   expect(JSON.parse(await readFile(path.join(directory, 'operations.json'), 'utf8'))).toEqual([]);
 });
@@ -156,7 +158,7 @@ test('one that was cut off is not begun again: nobody knows its outcome', async 
   const journal = await open();
   await journal.receive([await ordered()]);
   const runner = start(journal);
-  await expect.poll(calls).toBe(1);
+  await expect.poll(calls, patient).toBe(1);
   stop.abort();
   await runner.idle();
   expect(journal.untold()).toEqual([]);
@@ -172,7 +174,7 @@ test('a cancelled operation ends at once, and the one that waits behind it does 
   const journal = await open();
   await journal.receive([await ordered(), await ordered({ operationId: 'op_2' })]);
   const runner = start(journal);
-  await expect.poll(calls).toBe(1);
+  await expect.poll(calls, patient).toBe(1);
   runner.cancel(['op_2', 'op_1', 'op_unknown']);
   await runner.idle();
   const cancelled = { outcome: 'failed', error: { details: { reason: 'cancelled' } } };
