@@ -1,7 +1,13 @@
 import type { ExpressionBuilder } from 'kysely';
 import { signDocument } from '#base/jws.ts';
 import { newId } from '#contract/ids.ts';
-import type { Operation, OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
+import type {
+  Operation,
+  OperationAction,
+  OperationInput,
+  OperationTarget,
+  SealedSecret,
+} from '#contract/operations.ts';
 import type { CentralContext } from '../context.ts';
 import { nodeTopic, operationTopic, siteTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
@@ -66,7 +72,7 @@ export async function queueOperation<Action extends OperationAction>(
     expiresAt,
     secrets = [],
   } = request;
-  const target = request.to?.target ?? 'site';
+  const target: OperationTarget = request.to?.target ?? 'site';
   const machine = request.to && (await machineOf(store, nodeId, request.to));
   const plain: Operation = {
     operationId: newId('op'),
