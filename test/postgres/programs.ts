@@ -6,6 +6,9 @@ const debian = { cacheDirectory: '.cache/debian', suite: 'host' } as const;
 
 /** The programs of Debian's PostgreSQL server, and where the libraries are that the host may lack. */
 export interface PostgresPrograms {
+  /** Where the packages were unpacked. */
+  root: string;
+  version: string;
   folder: string;
   /** For LD_LIBRARY_PATH. */
   libraries: string;
@@ -19,10 +22,16 @@ export async function postgresPrograms(): Promise<PostgresPrograms> {
   const server = await realPackage('postgresql', /^postgresql-\d+$/, debian);
   const root = path.resolve('.cache/foreign', server);
   if (!(await exists(root))) await unpackOnce(server, root);
-  const version = server.slice('postgresql-'.length);
-  const triplet =
-    (await readdir(path.join(root, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? '';
+  return programsIn(root, server.slice('postgresql-'.length));
+}
+
+/** The programs of that major version in a tree of unpacked packages. */
+export async function programsIn(root: string, version: string): Promise<PostgresPrograms> {
+  const names = await readdir(path.join(root, 'usr/lib'));
+  const triplet = names.find((name) => name.endsWith('-linux-gnu')) ?? '';
   return {
+    root,
+    version,
     folder: path.join(root, 'usr/lib/postgresql', version, 'bin'),
     // Debian 12 has some of them beside usr.
     libraries: ['usr/lib', 'lib'].map((place) => path.join(root, place, triplet)).join(':'),

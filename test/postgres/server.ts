@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { run } from '#base/command.ts';
-import { type PostgresPrograms, postgresPrograms } from './programs.ts';
+import { type PostgresPrograms, postgresPrograms, programsIn } from './programs.ts';
 
 /** A PostgreSQL server for tests: on a Unix socket only, in a temporary folder, as a user that is not root. */
 export interface PostgresServer {
@@ -30,9 +30,9 @@ const hasty = { fsync: 'off', full_page_writes: 'off' };
 
 /** `durable`: with the guarantees of a server that is in use, for benchmarks. */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
-  const programs = await postgresPrograms();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'railhead-postgres-'));
   await chown(folder, Number(user), Number(user));
+  const programs = await readableCopy(await postgresPrograms(), path.join(folder, 'programs'));
   const options = { cwd: folder, env: { LD_LIBRARY_PATH: programs.libraries, PATH: process.env.PATH } };
   const data = path.join(folder, 'data');
   const flags = ['-U', 'railhead', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
@@ -51,10 +51,14 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   return { url: `postgres:///postgres?host=${folder}&user=railhead`, close: () => stop(server, folder) };
 }
 
-/** The checkout may lie where only root may look, so the user keeps the right to read there. */
+/** The checkout may lie where only root may look, e.g. in its home: the server's user gets a copy of its own. */
+async function readableCopy(programs: PostgresPrograms, to: string): Promise<PostgresPrograms> {
+  await run('cp', ['-a', programs.root, to]);
+  return programsIn(to, programs.version);
+}
+
 function asUser({ folder }: PostgresPrograms, program: string, args: readonly string[]): [string, string[]] {
-  const rights = ['--inh-caps=-all,+dac_read_search', '--ambient-caps=+dac_read_search'];
-  const identity = [`--reuid=${user}`, `--regid=${user}`, '--clear-groups', ...rights];
+  const identity = [`--reuid=${user}`, `--regid=${user}`, '--clear-groups'];
   return ['setpriv', ['--pdeathsig', 'QUIT', ...identity, path.join(folder, program), ...args]];
 }
 
