@@ -1,9 +1,10 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { rootTenant } from './signers.ts';
 
 /**
- * The image that `ref` means for a tenant: its own first, then a public one.
+ * The image that `ref` means for a tenant: its own first, then a public one: the platform's, else the first that was registered.
  * @throws RailheadError NOT_FOUND
  */
 export async function resolveImage(store: Queries, tenantId: string, ref: string): Promise<Row<'images'>> {
@@ -26,6 +27,8 @@ export async function findImage(
     .where('ref', '=', ref)
     .where((where) => where.or([where('tenant_id', '=', tenantId), where('visibility', '=', 'public')]))
     .orderBy('created_at')
+    .orderBy('image_id')
     .execute();
-  return candidates.find((image) => image.tenant_id === tenantId) ?? candidates[0];
+  const of = (owner: string) => candidates.find((image) => image.tenant_id === owner);
+  return of(tenantId) ?? of(rootTenant) ?? candidates[0];
 }

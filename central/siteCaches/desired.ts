@@ -3,15 +3,17 @@ import { isosToServe } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import type { PoolPolicy } from '../groups/poolPolicy.ts';
 import { findImage } from '../images/resolve.ts';
+import { rootTenant } from '../images/signers.ts';
 import type { Vouched } from '../images/verifier.ts';
 import { verifyImageForUse } from '../images/verify.ts';
 import { siteTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { mergeImages, type WantedImage } from './mergeImages.ts';
 
 /**
  * The images that a site is to hold: the ramdisks that its pools boot, then what they pre-warm, then the ISOs that its boot entries
- * name. Each is verified now, and one that does not verify is left out.
+ * name. Each is verified now, and one that does not verify is left out; those of one digest are one.
  */
 export async function desiredImages(context: CentralContext, siteId: string): Promise<CacheImage[]> {
   const pools = await context.store
@@ -20,15 +22,12 @@ export async function desiredImages(context: CentralContext, siteId: string): Pr
     .where('site_id', '=', siteId)
     .orderBy('pool_id')
     .execute();
-  const images = new Map<string, CacheImage>();
-  const add = (image: CacheImage | undefined) => {
-    if (image !== undefined && !images.has(image.digest)) images.set(image.digest, image);
-  };
+  const wanted: (WantedImage | undefined)[] = [];
   for (const pool of pools)
-    for (const wanted of wantedBy(JSON.parse(pool.policy) as PoolPolicy))
-      add(await wantedImage(context, pool.tenant_id, wanted));
-  for (const iso of await isosToServe(context.store, siteId)) add(await usableImage(context, iso));
-  return [...images.values()];
+    for (const ref of wantedBy(JSON.parse(pool.policy) as PoolPolicy))
+      wanted.push(await wantedImage(context, pool.tenant_id, ref));
+  for (const iso of await isosToServe(context.store, siteId)) wanted.push(await usableImage(context, iso));
+  return mergeImages(wanted.filter((image) => image !== undefined));
 }
 
 /** A ref of a pool's policy, and whether it must name a ramdisk. */
@@ -47,7 +46,7 @@ async function wantedImage(
   context: CentralContext,
   tenantId: string,
   { ref, isRamdisk }: Wanted,
-): Promise<CacheImage | undefined> {
+): Promise<WantedImage | undefined> {
   const image = await findImage(context.store, tenantId, ref);
   if (image === undefined || (isRamdisk && image.kind !== 'ramdisk')) return undefined;
   return usableImage(context, image);
@@ -56,9 +55,10 @@ async function wantedImage(
 async function usableImage(
   { store, images, log }: CentralContext,
   image: Row<'images'>,
-): Promise<CacheImage | undefined> {
+): Promise<WantedImage | undefined> {
   try {
-    return cacheImage(image, await verifyImageForUse(store, image, { verifier: images.verifier }));
+    const vouched = await verifyImageForUse(store, image, { verifier: images.verifier });
+    return { isPlatform: image.tenant_id === rootTenant, image: cacheImage(image, vouched) };
   } catch (error) {
     const { ref, tenant_id: tenantId } = image;
     log.warn({ ref, tenantId, err: error }, 'an image that a site wants is not handed to it');

@@ -164,3 +164,38 @@ test.each([
     error: { code: 'INVALID_INPUT', details: { path } },
   });
 });
+
+test("no tenant's image takes the place of a platform ramdisk of the same digest, or of its sources", async () => {
+  const acme = await newSigner(centre.directory, 'acme', 'acme-builds');
+  const artifact = { sha256: digest('e'), compression: 'none' } as const;
+  const theirs = { ...artifact, tenantId: 'acme' };
+  const source = (name: string) => `https://${name}.example.com/artifact`;
+  await mustRegister(
+    centre.call,
+    acme.signed(osImage({ ...theirs, ref: 'mine@1', source: source('theirs') })),
+  );
+  await register('shown@1', 'e', { ...artifact, kind: 'ramdisk', source: source('platform') });
+  // The same signature, which says nothing of the source.
+  await register('shown@1', 'e', { ...theirs, kind: 'ramdisk', source: source('copied') });
+  const site = await siteWithPool({ prewarmImages: ['mine@1'], ramdisk: { x86_64: 'shown@1' } }, 'acme');
+  const policy = { ramdisk: { x86_64: 'shown@1' } };
+  await centre.call('pools.create', { tenantId: 'root', siteId: site.siteId, policy });
+  expect((await site.specAfter())?.site?.cacheImages).toMatchObject([
+    { ref: 'shown@1', kind: 'ramdisk', sources: ['platform', 'copied', 'theirs'].map(source) },
+  ]);
+  await site.close();
+});
+
+test("of the public images of one ref the platform's counts", async () => {
+  const acme = await newSigner(centre.directory, 'acme', 'acme-publishes');
+  const first = await mustRegister(
+    centre.call,
+    acme.signed(osImage({ tenantId: 'acme', ref: 'both@1', sha256: digest('b') })),
+  );
+  await centre.call('images.promote', { tenantId: 'acme', imageId: first.imageId });
+  const { imageId } = await register('both@1', 'c');
+  await centre.call('images.promote', { tenantId: 'root', imageId });
+  const site = await siteWithPool({ prewarmImages: ['both@1'] }, 'beta');
+  expect((await site.specAfter())?.site?.cacheImages).toMatchObject([{ digest: digest('c') }]);
+  await site.close();
+});
