@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { idPattern } from './ids.ts';
+import { longestSource } from './imageSource.ts';
 import { Time } from './time.ts';
 
 export const ImageKind = Type.Enum(['os', 'ramdisk']);
@@ -15,12 +16,11 @@ export const TenantId = Type.String({ maxLength: 128, pattern: '^[A-Za-z0-9._:-]
 /** A sha256 in lower-case hex: the identity of an artifact as stored. */
 export const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
-/** An image's name in its catalog: `name@version`, of printable ASCII. What is signed has it in a line of its own. */
-export const ImageRef = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^[!-?A-~][ -?A-~]*@[ -?A-~]*[!-?A-~]$',
-});
+/**
+ * An image's name: `name@version`, printable ASCII without blanks. The same wherever one is written: in the catalog, in profiles, in
+ * the policy of pools. What is signed has it in a line of its own.
+ */
+export const ImageRef = Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-?A-~]+@[!-?A-~]+$' });
 
 /** The input of `images.register`. */
 export const RegisterImage = Type.Object(
@@ -32,7 +32,7 @@ export const RegisterImage = Type.Object(
     compression: Type.Enum(['none', 'zstd', 'gzip'], { default: 'none' }),
     sha256: Type.String({ minLength: 1, maxLength: 64, pattern: '^[0-9A-Fa-f]{64}$' }),
     sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-    source: Type.String({ minLength: 1, maxLength: 2048 }),
+    source: Type.String({ minLength: 1, maxLength: longestSource }),
     signature: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     signerId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   },

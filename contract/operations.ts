@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { DcgmLevel } from './dcgm.ts';
 import { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
+import { httpsUrlPattern } from './httpsUrl.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
 import { BootDevice, DiskHints, PowerAction } from './steps.ts';
 import { WipeMode } from './wipe.ts';
@@ -46,7 +47,7 @@ export type DeployImage = Static<typeof DeployImage>;
 
 /** What virtual media mounts or, for a BMC without, the boot entry (compact JWS) of an ISO that the site's cache is to hold. */
 const MediaInsert = Type.Union([
-  Type.Object({ url: Type.String({ pattern: '^https://' }) }, closed),
+  Type.Object({ url: Type.String({ pattern: httpsUrlPattern }) }, closed),
   Type.Object({ entry: Type.String() }, closed),
 ]);
 

@@ -4,7 +4,7 @@ import type { FieldSegments } from './fieldPath.ts';
 import { type FindOptions, findIssues, type Issue } from './findIssues.ts';
 import { refusedInHostConfig } from './hostConfig/rules.ts';
 import { HostConfig } from './hostConfig/units.ts';
-import { Compression, ImageFormat } from './images.ts';
+import { Compression, ImageFormat, ImageRef } from './images.ts';
 import { concernPattern } from './steps.ts';
 import { validate } from './validate.ts';
 import { whenFault } from './when.ts';
@@ -72,7 +72,7 @@ export const Profile = Type.Object(
     image: Type.Optional(
       Type.Object(
         {
-          ref: Type.String({ minLength: 1, maxLength: 200, pattern: '^[^@\\s]+@[^@\\s]+$' }),
+          ref: ImageRef,
           format: Type.Optional(ImageFormat),
           compression: Type.Optional(Compression),
         },

@@ -1,5 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { DcgmLevel } from './dcgm.ts';
+import { httpsUrlPattern } from './httpsUrl.ts';
+import { ImageRef } from './images.ts';
 import { WipeMode } from './wipe.ts';
 
 /** Where a step's operation is carried out. */
@@ -64,9 +66,9 @@ export const steps = {
     runs: 'site',
     input: Type.Object(
       {
-        url: Type.Optional(Type.String({ pattern: '^https://', maxLength: 2048 })),
+        url: Type.Optional(Type.String({ pattern: httpsUrlPattern, maxLength: 2048 })),
         fromStep: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        image: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+        image: Type.Optional(ImageRef),
       },
       { additionalProperties: false, minProperties: 1, maxProperties: 1 },
     ),
@@ -86,7 +88,7 @@ export const steps = {
   'disk.wipe': { runs: 'ramdisk', input: fields({ mode: WipeMode }), timeout: '6h' },
   'deploy.deploy': {
     runs: 'ramdisk',
-    input: fields({ image: Type.Optional(Type.String({ minLength: 1 })), disk: Type.Optional(DiskHints) }),
+    input: fields({ image: Type.Optional(ImageRef), disk: Type.Optional(DiskHints) }),
     timeout: '1h',
   },
   'boot.kexec': { runs: 'ramdisk', input: nothing, timeout: '15m', await: 'rejoin' },

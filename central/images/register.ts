@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
+import { canonicalSource } from '#contract/imageSource.ts';
 import type { RegisterImage } from '#contract/images.ts';
 import { isDuplicate, now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -8,7 +9,7 @@ import type { ImageVerifier } from './verifier.ts';
 
 /**
  * Puts an image into a tenant's catalog, private; with a valid signature it is verified.
- * @throws RailheadError INVALID_INPUT for a source that is neither https nor oci, a signature that does not hold, or a ramdisk
+ * @throws RailheadError INVALID_INPUT for a source that no cache could pull, a signature that does not hold, or a ramdisk
  *   that no platform signer signed; CONFLICT when the tenant has the ref
  */
 export async function registerImage(
@@ -16,7 +17,7 @@ export async function registerImage(
   input: RegisterImage,
   verifier: ImageVerifier,
 ): Promise<Row<'images'>> {
-  checkSource(input.source);
+  const source = canonicalSource(input.source);
   const signerTenantId = await vouchingTenant(input, verifier);
   const row: Row<'images'> = {
     image_id: newId('img'),
@@ -27,7 +28,7 @@ export async function registerImage(
     compression: input.compression,
     sha256: input.sha256.toLowerCase(),
     size_bytes: input.sizeBytes ?? null,
-    source: input.source,
+    source,
     signature: input.signature ?? null,
     signer_id: input.signerId ?? null,
     signer_tenant_id: signerTenantId ?? null,
@@ -47,16 +48,6 @@ async function insertImage(store: Queries, row: Row<'images'>): Promise<void> {
     const message = `tenant ${row.tenant_id} has an image ${row.ref} already: register a new version`;
     throw new RailheadError('CONFLICT', message, { path: 'ref', ref: row.ref }, error);
   }
-}
-
-function checkSource(source: string): void {
-  const url = URL.parse(source);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'oci:'))
-    throw new RailheadError('INVALID_INPUT', 'source must be an https:// or oci:// URL', { path: 'source' });
-  if (url.host === '')
-    throw new RailheadError('INVALID_INPUT', 'source must name a host', { path: 'source' });
-  if (url.username !== '' || url.password !== '')
-    throw new RailheadError('INVALID_INPUT', 'source must not hold credentials', { path: 'source' });
 }
 
 /** The tenant whose allowlist vouches for a new image; undefined for an unsigned one. */

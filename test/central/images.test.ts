@@ -163,6 +163,11 @@ describe('register', () => {
     ['source', { source: 'http://images.example.com/os.raw' }],
     ['source', { source: 'file:///etc/passwd' }],
     ['source', { source: 'oci:///os:1' }],
+    ['source', { source: 'oci://registry.example.com/Upper:1' }],
+    ['source', { source: 'https:images.example.com/os.raw' }],
+    ['source', { source: ' https://images.example.com/os.raw' }],
+    ['ref', { ref: 'a b@1' }],
+    ['ref', { ref: 'a@1@2' }],
     ['source', { source: 'images.example.com/os.raw' }],
     ['source', { source: 'https://user:secret@images.example.com/os.raw' }],
     ['source', { source: undefined }],
@@ -187,7 +192,7 @@ describe('register', () => {
   ])('takes a signature that openssl made with %s', async (name, generate, flags) => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'railhead-openssl-'));
     const file = (base: string) => path.join(folder, base);
-    const image = osImage({ tenantId: 'acme', ref: `openssl-${name}@1` });
+    const image = osImage({ tenantId: 'acme', ref: `openssl-${name.replaceAll(' ', '-')}@1` });
     await run('openssl', [...generate, '-out', file('key.pem')]);
     await run('openssl', ['pkey', '-in', file('key.pem'), '-pubout', '-out', file('public.pem')]);
     await writeFile(file('input'), imageSigningInput(image));

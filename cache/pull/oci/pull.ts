@@ -1,10 +1,10 @@
 import { request } from 'undici';
 import { RailheadError } from '#contract/errors.ts';
+import { type OciReference, parseOciSource, registryUrl } from '#contract/ociReference.ts';
 import type { Authorizer } from '../authorizer.ts';
 import { type PullOptions, type PullTarget, pullFromUrl } from '../https.ts';
 import { publicPart } from '../redirects.ts';
 import { manifestTypes, readManifest } from './manifest.ts';
-import { type OciReference, parseOciSource, registryUrl } from './reference.ts';
 import { registryAuthorizer } from './registryAuthorizer.ts';
 
 /** The specification's least that registries must take: 4 MiB. */

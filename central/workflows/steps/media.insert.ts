@@ -1,6 +1,7 @@
 import { signDocument } from '#base/jws.ts';
 import type { IsoEntry } from '#contract/bootEntry.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
+import { isHttpsUrl } from '#contract/httpsUrl.ts';
 import type { StepInput } from '#contract/steps.ts';
 import { desireEntry, dropIsoEntry } from '../../bootEntries.ts';
 import { resolveImage } from '../../images/resolve.ts';
@@ -106,7 +107,7 @@ async function desiredIsoEntry(run: StepRun, image: Row<'images'>): Promise<stri
 
 async function urlOfStep(run: StepRun, use: string): Promise<string> {
   const { url } = (await resultOf<{ url?: unknown }>(run, use)) ?? {};
-  if (typeof url === 'string' && url.startsWith('https://')) return url;
+  if (typeof url === 'string' && isHttpsUrl(url)) return url;
   const message = `the step ${use} has returned no https url to mount`;
   throw new RailheadError('INVALID_CONFIG', message, { path: 'fromStep', reason: 'no-url' });
 }

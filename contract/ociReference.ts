@@ -1,4 +1,4 @@
-import { RailheadError } from '#contract/errors.ts';
+import { RailheadError } from './errors.ts';
 
 /** Where an artifact lies in a registry. */
 export interface OciReference {
@@ -24,7 +24,7 @@ const digestPattern = /^sha256:[0-9a-f]{64}$/;
 export function parseOciSource(source: string): OciReference {
   const url = URL.canParse(source) ? new URL(source) : undefined;
   if (url?.protocol !== 'oci:') throw invalid('scheme', 'it must begin with oci://');
-  if (url.host === '' || url.search !== '' || url.hash !== '')
+  if (url.host === '' || url.search !== '' || url.hash !== '' || !URL.canParse(`https://${url.host}/`))
     throw invalid('reference', 'it names no registry');
   const match = /^\/([^:@]+)(?::([^@]+))?(?:@(.+))?$/.exec(url.pathname);
   const [, repository = '', tag, digest] = match ?? [];
