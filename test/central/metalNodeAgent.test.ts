@@ -58,7 +58,7 @@ test('wait.generationObserved ends when the node says that it has observed its d
   await node.client.close();
 });
 
-test('retire revokes the certificate of the OS and its unused join tokens', async () => {
+test('retire revokes the certificate of the OS and its join tokens, used or not', async () => {
   const stage = await metalStage();
   const node = await joinedNode(stage);
   const unused = await onHost(stage.line.directory, ({ store }) =>
@@ -66,7 +66,7 @@ test('retire revokes the certificate of the OS and its unused join tokens', asyn
   );
   const { ended } = await runMetal(stage, 'retire');
   expect(ended.steps.find(({ use }) => use === 'metal.revokeIdentity')?.result).toMatchObject({
-    joinTokens: 1,
+    joinTokens: 2,
     certificates: 1,
   });
   await expect(pollOnce(node, { observedGeneration: 0, taken: [], waitSeconds: 0 })).rejects.toThrow(
