@@ -9,6 +9,11 @@ import { acceptedSigningKeys } from '../join/trust.ts';
 import type { Queries } from '../store/store.ts';
 import type { ReportedEvent } from './reportSchema.ts';
 
+/** A site's clock may be off by this much, in milliseconds. */
+const clockMs = 3_600_000;
+/** A join that the site could not tell at once still counts this long after its boot entry ended, in milliseconds. */
+const tellableMs = 7 * 24 * 3_600_000;
+
 /** What a ramdisk's join is checked against. */
 export interface JoinExpectation {
   siteId: string;
@@ -19,6 +24,8 @@ export interface JoinExpectation {
   entry: BootEntry | undefined;
   /** The key of an earlier join in the same boot of the machine, if there was one. */
   signingKey: RamdiskJoin['signingKey'] | undefined;
+  /** The centre's own clock, in milliseconds. */
+  now: number;
 }
 
 /** Why a join is not believed. */
@@ -39,7 +46,8 @@ export function decideJoin(
     return { reason: 'no-entry', text: `its boot entry is for ${entry.nodeId} at ${entry.siteId}` };
   if (isIsoEntry(entry))
     return { reason: 'no-entry', text: `its boot entry is for the ISO ${entry.iso.ref}` };
-  if (at > entry.expiresAt) return { reason: 'no-entry', text: `its boot entry ended ${entry.expiresAt}` };
+  const untimely = decideTime(Date.parse(at), entry, expected.now);
+  if (untimely !== undefined) return { reason: 'no-entry', text: untimely };
   if (mac !== undefined && mac !== join.mac)
     return { reason: 'other-mac', text: `the site says ${mac}, the machine ${join.mac}` };
   if (!entry.macs.includes(join.mac) || !expected.macs.includes(join.mac))
@@ -48,6 +56,17 @@ export function decideJoin(
     return { reason: 'trust-level', text: `the site says ${trust}, the machine ${join.trust}` };
   if (expected.signingKey !== undefined && expected.signingKey.x !== join.signingKey.x)
     return { reason: 'contested', text: 'another agent has joined in the same boot' };
+  return undefined;
+}
+
+/** When a join was is the site's word: it has to fit what the centre knows by its own clock. In words what does not; undefined when it fits. */
+function decideTime(at: number, entry: BootEntry, now: number): string | undefined {
+  const { issuedAt, expiresAt } = entry;
+  const ended = Date.parse(expiresAt);
+  if (!(at <= ended)) return `its boot entry ended ${expiresAt}`;
+  if (!(at >= Date.parse(issuedAt) - clockMs)) return `its boot entry was made only ${issuedAt}`;
+  if (at > now + clockMs) return `it is said to be of ${new Date(at).toISOString()}, which is to come`;
+  if (now > ended + tellableMs) return `its boot entry ended ${expiresAt}, too long ago to be told of now`;
   return undefined;
 }
 
@@ -69,6 +88,7 @@ export async function checkJoin(
     macs: await macsOf(context.store, nodeId),
     entry: await ownEntry(context, event.entry),
     signingKey: await keyOfBoot(context.store, nodeId, join.bootId),
+    now: Date.now(),
   });
 }
 

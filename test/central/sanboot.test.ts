@@ -174,7 +174,14 @@ test('no ramdisk joins under the entry of an ISO', () => {
   };
   const event = { eventId: 'ev_1', at: '2026-01-01T00:00:01.000Z', type: 'agent.joined', trust: 'network' };
   const join = { mac, trust: 'network' } as unknown as RamdiskJoin;
-  const expected = { siteId: 'site_1', nodeId: 'node-2', macs: [mac], entry, signingKey: undefined };
+  const expected = {
+    siteId: 'site_1',
+    nodeId: 'node-2',
+    macs: [mac],
+    entry,
+    signingKey: undefined,
+    now: Date.now(),
+  };
   expect(decideJoin(event as never, join, expected)).toEqual({
     reason: 'no-entry',
     text: 'its boot entry is for the ISO installer@1',

@@ -38,7 +38,6 @@ const Told = Type.Object({ ...ReportedResult.properties, result: DeployResult })
  * is neither here nor caught fails the tests: whoever adds one has to decide.
  */
 const ownWord = {
-  'answer.protocol': 'a version, not a claim',
   'answer.session': "opens the site's own door alone",
   'answer.trust': 'keys that no key which the machine knows vouches for change nothing',
   'answer.imagesUrl': 'bytes from anywhere are checked by the digest that the centre signed',
@@ -117,6 +116,7 @@ function entryAttempt(field: string): Attempt {
 
 function answerAttempts(otherNode: () => string): Attempt[] {
   const says = {
+    'answer.protocol': /join failed, trying again: the other side speaks protocol/,
     'answer.nodeId': /boot entry is refused: it is for node/,
     'answer.siteId': /boot entry is refused: it is for site/,
     'answer.entry': /boot entry is refused: it is not signed/,
@@ -145,21 +145,34 @@ function eventAttempts(otherNode: () => string): Attempt[] {
     'event.mac': 'other-mac',
     'event.trust': 'trust-level',
     'event.entry': 'no-entry',
-    'event.at': 'no-entry',
   };
-  const fields = fieldsOf(ReportedEvent).filter((field) => field !== 'join');
-  return namedFields('event', fields, reasons).map(([field, reason]) => ({
-    field: `event.${field}`,
-    tampering: {
-      event: (event) => {
-        if (field === 'nodeId') return { ...event, nodeId: otherNode() };
-        if (field === 'at') return { ...event, at: '2100-01-01T00:00:00.000Z' };
-        return changed(event, field, ReportedEvent);
+  const fields = fieldsOf(ReportedEvent).filter((field) => field !== 'join' && field !== 'at');
+  const attempts = namedFields('event', fields, reasons).map(
+    ([field, reason]): Attempt => ({
+      field: `event.${field}`,
+      tampering: {
+        event: (event) =>
+          field === 'nodeId' ? { ...event, nodeId: otherNode() } : changed(event, field, ReportedEvent),
       },
-    },
-    caught: { by: 'centre', reason },
-  }));
+      caught: { by: 'centre', reason },
+    }),
+  );
+  return [...attempts, ...timeAttempts];
 }
+
+/** A site may say that a join was earlier as well as later. */
+const timeAttempts = [
+  ['in the past', '2001-01-01T00:00:00.000Z'],
+  ['before its boot entry was made', new Date(Date.now() - 2 * 3_600_000).toISOString()],
+  ['to come', new Date(Date.now() + 2 * 3_600_000).toISOString()],
+  ['after its boot entry ended', '2100-01-01T00:00:00.000Z'],
+].map(
+  ([when, at = '']): Attempt => ({
+    field: `event.at, ${when}`,
+    tampering: { event: (event) => ({ ...event, at }) },
+    caught: { by: 'centre', reason: 'no-entry' },
+  }),
+);
 
 function resultAttempt(field: string): Attempt {
   const [name = field] = field.split('.');
