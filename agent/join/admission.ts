@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { verifyDocument } from '#base/jws.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { JoinResponse } from '#contract/join.ts';
-import { validate } from '#contract/validate.ts';
+import { validateMessage } from '#contract/protocol.ts';
 import type { Identity } from './identity.ts';
 
 /** What a join or a renewal gives an agent. */
@@ -36,7 +36,7 @@ async function openResponse(jws: string, signingKeys: readonly KeyObject[]): Pro
       "the answer is not signed by a key that is believed here: another server answered in the centre's place";
     throw new RailheadError('FORBIDDEN', message, { reason: 'signature' }, error);
   });
-  return validate(JoinResponse, document, 'FORBIDDEN');
+  return validateMessage(JoinResponse, document, 'FORBIDDEN');
 }
 
 function checkCertificate(pem: string, privateKey: string): void {

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import { type JoinRequest, type RenewRequest, WellKnown } from '#contract/join.ts';
-import { validate } from '#contract/validate.ts';
+import { validateMessage } from '#contract/protocol.ts';
 import { checkCentre } from './centreIdentity.ts';
 
 /** Bytes of an answer; whoever gives it may be anybody. Certificates and keys of a centre are a few KiB. */
@@ -18,7 +18,7 @@ export async function fetchWellKnown(server: string): Promise<WellKnown> {
   const dispatcher = new Agent({ ...limits, connect: { ...limits.connect, rejectUnauthorized: false } });
   try {
     const answer = await exchange(server, () => request(`${server}/.well-known/bcd.json`, { dispatcher }));
-    return validate(WellKnown, parsed(answer), 'DRIVER_ERROR');
+    return validateMessage(WellKnown, parsed(answer), 'DRIVER_ERROR');
   } finally {
     await dispatcher.close();
   }

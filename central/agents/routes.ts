@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AgentPoll } from '#contract/agentWire.ts';
 import { JoinRequest, RenewRequest } from '#contract/join.ts';
+import { validateMessage } from '#contract/protocol.ts';
 import { SecretRequest } from '#contract/secrets.ts';
 import { validate } from '#contract/validate.ts';
 import { type Rate, RateLimiter } from '#doors/rateLimiter.ts';
@@ -40,7 +41,7 @@ function joinRoutes(context: CentralContext): Route[] {
       path: '/v1/join',
       admit: anyone,
       answer: async ({ body }, _caller, reply) => {
-        const jws = await answerJoin(context, validate(JoinRequest, body));
+        const jws = await answerJoin(context, validateMessage(JoinRequest, body));
         return reply.type('application/jose').send(jws);
       },
     }),
@@ -49,7 +50,7 @@ function joinRoutes(context: CentralContext): Route[] {
       path: '/v1/renew',
       admit: anyone,
       answer: async ({ body }, _caller, reply) => {
-        const jws = await answerRenewal(context, validate(RenewRequest, body).proof);
+        const jws = await answerRenewal(context, validateMessage(RenewRequest, body).proof);
         return reply.type('application/jose').send(jws);
       },
     }),
@@ -78,7 +79,7 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
       admit: agent,
       allowance: agentAllowance,
       answer: ({ body }, caller, reply) => {
-        const poll = validate(AgentPoll, body);
+        const poll = validateMessage(AgentPoll, body);
         return polls.hold(reply, poll.waitSeconds * 1000, (patience) =>
           answerPoll(context, contacts, caller, poll, patience),
         );
@@ -89,7 +90,7 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
       path: '/v1/agent/secrets',
       admit: site,
       allowance: siteAllowance,
-      answer: ({ body }, siteId) => answerSecrets(context, siteId, validate(SecretRequest, body)),
+      answer: ({ body }, siteId) => answerSecrets(context, siteId, validateMessage(SecretRequest, body)),
     }),
     route({
       method: 'POST',
@@ -98,7 +99,7 @@ function agentRoutes(context: CentralContext, agentRate: Rate, stop: AbortSignal
       allowance: agentAllowance,
       bodyLimit: reportLimit,
       answer: async ({ body }, caller) => {
-        await takeReport(context, caller, validate(ReportEnvelope, body));
+        await takeReport(context, caller, validateMessage(ReportEnvelope, body));
         return { data: {} };
       },
     }),

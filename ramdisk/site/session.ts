@@ -8,6 +8,7 @@ import {
 } from '#contract/agentWire.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { RamdiskJoinAnswer } from '#contract/join.ts';
+import { validateMessage } from '#contract/protocol.ts';
 import { validate } from '#contract/validate.ts';
 import type { Say } from '../console.ts';
 import { checkEntry } from '../join/entry.ts';
@@ -97,13 +98,13 @@ export async function openSession(parts: JoinParts): Promise<Session> {
   };
 }
 
-/** @throws RailheadError what the site answered; FORBIDDEN, reason `entry`, when the centre did not let this machine boot as the node that the site names */
 /** What a site does not have it will not have later. */
 function unlessNotFound(error: unknown): RailheadError {
   if (hasCode(error, 'NOT_FOUND')) return error;
   throw error;
 }
 
+/** @throws RailheadError what the site answered; FORBIDDEN, reason `entry`, when the centre did not let this machine boot as the node that the site names */
 async function join({
   client,
   keys,
@@ -127,7 +128,7 @@ async function join({
   };
   const proof = await signDocument('railhead-ramdisk-join', message, keys.signing);
   const posted = await client.post('/v1/join', { ...message, proof }, { signal });
-  const answer = validate(RamdiskJoinAnswer, posted, 'DRIVER_ERROR');
+  const answer = validateMessage(RamdiskJoinAnswer, posted, 'DRIVER_ERROR');
   await learnKeys(trust, answer.trust, parts.say);
   const { signingKeys } = trust;
   await checkEntry(answer, { signingKeys, siteId: client.site, mac, now: Date.now() });

@@ -2,8 +2,8 @@ import { Agent, request } from 'undici';
 import { ignore } from '#base/errors.ts';
 import { type AgentPoll, AgentPollAnswer, type AgentReport } from '#contract/agentWire.ts';
 import { type ErrorCode, errorStatus, fromWireError, RailheadError } from '#contract/errors.ts';
+import { validateMessage } from '#contract/protocol.ts';
 import { SecretAnswer, type SecretRequest } from '#contract/secrets.ts';
-import { validate } from '#contract/validate.ts';
 import { checkCentre } from '../../join/centreIdentity.ts';
 import type { Identity } from '../../join/identity.ts';
 import type { KeptIdentity } from '../../join/keptIdentity.ts';
@@ -43,14 +43,14 @@ export function connectCentre(url: string, kept: KeptIdentity): CentreClient {
   };
   return {
     poll: async (message, signal) =>
-      validate(
+      validateMessage(
         AgentPollAnswer,
         await post('/v1/agent/poll', message, (message.waitSeconds + 15) * 1000, signal),
         'DRIVER_ERROR',
       ),
     report: async (message, signal) => void (await post('/v1/agent/report', message, 30_000, signal)),
     secrets: async (message, signal) =>
-      validate(SecretAnswer, await post('/v1/agent/secrets', message, 30_000, signal), 'DRIVER_ERROR'),
+      validateMessage(SecretAnswer, await post('/v1/agent/secrets', message, 30_000, signal), 'DRIVER_ERROR'),
     close: async () => {
       forget();
       await Promise.all([dispatcher, ...replaced].map((each) => each.destroy()));

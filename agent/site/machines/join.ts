@@ -1,7 +1,7 @@
 import { protocolVersion } from '#contract/agentWire.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { machineThumbprint, RamdiskJoin, type RamdiskJoinAnswer } from '#contract/join.ts';
-import { validate } from '#contract/validate.ts';
+import { validateMessage } from '#contract/protocol.ts';
 import { refuseRevoked } from '../../join/revocations.ts';
 import { unknown } from '../operations/outcome.ts';
 import type { BootToken } from '../store/bootTokens.ts';
@@ -28,7 +28,7 @@ export async function joinMachine(
   peer: string,
   parts: MachineParts,
 ): Promise<RamdiskJoinAnswer> {
-  const message = validate(RamdiskJoin, body);
+  const message = validateMessage(RamdiskJoin, body);
   await checkProof(message);
   const claim = { message, claimedBy: machineThumbprint(message), peer };
   const asked = claimedToken(claim, parts);

@@ -34,7 +34,7 @@ test('no join message makes the site fail in a way of its own', async () => {
         () => 'joined',
         (error) => error.code,
       );
-      expect(outcome).toBeOneOf(['joined', 'INVALID_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN']);
+      expect(outcome).toBeOneOf(['joined', 'INVALID_INPUT', 'UNSUPPORTED', 'UNAUTHENTICATED', 'FORBIDDEN']);
     }),
     { numRuns: 100 },
   );

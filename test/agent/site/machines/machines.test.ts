@@ -153,6 +153,16 @@ test('an address that was leased to another machine since lets nobody in with th
   expect(await moved.join(token, mac)).toMatchObject({ nodeId });
 });
 
+test('a ramdisk of another protocol version is refused by that name, whatever else is new in its message', async () => {
+  const { bench, token } = await waitingMachine();
+  const machine = await newMachine(bench);
+  const message = { ...(await machine.message(token, mac)), protocol: 2, fieldOfThatVersion: '' };
+  expect(await refused(machine.client.post('/v1/join', message))).toMatchObject({
+    code: 'UNSUPPORTED',
+    details: { reason: 'protocol', expected: 1, found: 2 },
+  });
+});
+
 test('a join whose proof is by another key is refused', async () => {
   const bench = await prepared(await setUpBench());
   const token = tokenIn(await fetchScript(bench, mac));
