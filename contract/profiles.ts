@@ -40,7 +40,9 @@ export const ProfileStep = Type.Cyclic(
 );
 export type ProfileStep = Static<typeof ProfileStep>;
 
-const StepList = Type.Array(ProfileStep, { maxItems: 256 });
+/** How many steps one phase may have, those of fallbacks included: the main phase is `steps` and `acceptance`. */
+const mostSteps = 256;
+const StepList = Type.Array(ProfileStep, { maxItems: mostSteps });
 
 /** The driver of one concern: its name, or its name with what it is configured by. */
 export const DriverChoice = Type.Union([
@@ -133,14 +135,43 @@ const profileRules: FindOptions = {
   },
 };
 
-function refusedInProfile({ target, entry }: Record<string, unknown>): Record<string, string> {
+function refusedInProfile(profile: Record<string, unknown>): Record<string, string> {
+  const { target, entry } = profile;
   const other = target === 'vps' ? 'metal' : target === 'metal' ? 'vps' : undefined;
   const foreign = other === undefined ? [] : fieldsOfTarget[other];
   const adopted = entry === 'adopt' ? fieldsOfDeploy : [];
   return Object.fromEntries([
     ...adopted.map((field) => [field, 'is not for a profile that adopts']),
     ...foreign.map((field) => [field, `is for ${other} profiles only`]),
+    ...overfull(profile).map((field) => [field, tooManySteps]),
   ]);
+}
+
+const tooManySteps = `must not bring its phase to more than ${mostSteps} steps, those of fallbacks included`;
+
+/** The step lists by which a phase gets more steps than it may have. */
+function overfull({ steps, acceptance, cleanup }: Record<string, unknown>): string[] {
+  const main = stepCount(steps);
+  const inMain =
+    main > mostSteps ? ['steps'] : main + stepCount(acceptance) > mostSteps ? ['acceptance'] : [];
+  return stepCount(cleanup) > mostSteps ? [...inMain, 'cleanup'] : inMain;
+}
+
+/** How many steps are in a list and its fallbacks, of any document: counted no further than is needed, and without calling getters. */
+function stepCount(list: unknown): number {
+  const lists = [list];
+  let count = 0;
+  for (const one of lists) {
+    if (!Array.isArray(one)) continue;
+    count += one.length;
+    if (count > mostSteps) break;
+    for (const index of one.keys()) lists.push(plainField(plainField(one, index), 'fallback'));
+  }
+  return count;
+}
+
+function plainField(holder: unknown, key: string | number): unknown {
+  return Object.getOwnPropertyDescriptor(Object(holder), key)?.value;
 }
 
 /** `onFailure: fallback` and a `fallback` go together; a `fallback` alone says so well enough. */

@@ -31,16 +31,21 @@ export async function settleNode(
   const settlement = parseJson<Settlement>(workflow.settles);
   if (settlement === undefined) return;
   const after =
-    state === 'succeeded'
-      ? { state: settlement.success, failed_from: null, error: null, ...kept(settlement, workflow) }
-      : {
-          state: 'failed' as const,
-          failed_from: settlement.during,
-          error: JSON.stringify(error ?? cancelled),
-        };
+    state === 'succeeded' ? afterSuccess(settlement, workflow) : afterFailure(settlement, error ?? cancelled);
   await queries.updateTable('nodes').set(after).where('node_id', '=', workflow.node_id).execute();
   if (state === 'succeeded' && settlement.method === 'undeploy')
     await revokeReleasedOs(queries, workflow.node_id, `workflow ${workflow.workflow_id}`);
+}
+
+/** A node that stays failed keeps why. */
+function afterSuccess(settlement: Settlement, workflow: WorkflowRow): Partial<Row<'nodes'>> {
+  const { success: state } = settlement;
+  if (state === 'failed') return { state };
+  return { state, failed_from: null, error: null, ...kept(settlement, workflow) };
+}
+
+function afterFailure({ during, failedFrom }: Settlement, error: WireError): Partial<Row<'nodes'>> {
+  return { state: 'failed', failed_from: failedFrom ?? during, error: JSON.stringify(error) };
 }
 
 const cancelled: WireError = {

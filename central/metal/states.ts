@@ -32,7 +32,7 @@ interface Transition {
   /** Whether it may begin in `failed`, by the state that the node failed out of. */
   afterFailureOf: readonly NodeState[] | 'any';
   during: NodeState;
-  /** What success makes of the node; `before` is the state that it began in, or `enrolled` after a failure. */
+  /** What success makes of the node; `before` is the state that it began in, or after a failure `enrolled`, unless it was not released. */
   success: NodeState | 'before';
 }
 
@@ -64,6 +64,8 @@ export interface Settlement {
   method: MetalMethod;
   during: NodeState;
   success: NodeState;
+  /** What the node has failed out of when the workflow fails; `during` when it is not said. */
+  failedFrom?: NodeState;
 }
 
 /**
@@ -80,7 +82,17 @@ export function settlementOf(
     state === 'failed' &&
     (afterFailureOf === 'any' || (failedFrom !== null && afterFailureOf.includes(failedFrom)));
   if (!isRetry && !from.includes(state)) throw wrongState(method, state, failedFrom);
+  if (isRetry && failedFrom === 'releasing') return unreleased(method);
   return { method, during, success: success === 'before' ? (isRetry ? 'enrolled' : state) : success };
+}
+
+/**
+ * What becomes of a node that was not released: its last owner's data may be on its disks. So it stays failed out of `releasing`, whatever
+ * else is tried and fails, until it is wiped or retired.
+ */
+function unreleased(method: MetalMethod): Settlement {
+  const { during, success } = transitions[method];
+  return { method, during, success: success === 'before' ? 'failed' : success, failedFrom: 'releasing' };
 }
 
 function wrongState(method: MetalMethod, state: NodeState, failedFrom: NodeState | null): RailheadError {

@@ -26,8 +26,7 @@ export function releaseProfile(mode: WipeMode): Profile {
 /** How `metal.undeploy` wipes when nobody says how: so that the next tenant finds nothing. */
 export const defaultReleaseMode: WipeMode = 'secure-erase';
 
-/** GPUs are tested unless the machine is known to have none: DCGM has nothing to test there. */
-const diagnose: Steps = [{ use: 'diag.dcgm', with: { level: 2 }, when: 'gpu.count != 0' }];
+const diagnose: Steps = [{ use: 'diag.dcgm', with: { level: 2 } }];
 
 const evenIfItFails = (steps: Steps): Steps => steps.map((step) => ({ ...step, onFailure: 'continue' }));
 const revoke: Steps = [{ use: 'metal.revokeIdentity' }];

@@ -2,19 +2,43 @@ import { CommandFailed, run } from '#base/command.ts';
 import { systemCode } from '#base/errors.ts';
 import type { DcgmResult, DcgmTest } from '#contract/dcgm.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { readGpus } from '../inventory/gpus.ts';
+
+/** NVIDIA, as PCI numbers vendors. */
+const nvidia = '0x10de';
+
+/** Where another `dcgmi`, or another machine's `/sys`, stands. */
+interface DcgmPlaces {
+  program?: string;
+  root?: string;
+}
 
 /**
  * Runs `dcgmi diag` and reads its report. DCGM is NVIDIA's and not free to hand on: it is there where an operator's ramdisk or OS has it.
+ * A machine without an NVIDIA GPU, where DCGM tells nothing, has a result all the same: it says so, and has no tests.
  * @throws RailheadError UNSUPPORTED without dcgmi, DRIVER_ERROR (`reason` dcgm) when it gives no report
  */
-export async function runDcgm(level: number, signal: AbortSignal, program = 'dcgmi'): Promise<DcgmResult> {
+export async function runDcgm(
+  level: number,
+  signal: AbortSignal,
+  { program = 'dcgmi', root = '/' }: DcgmPlaces = {},
+): Promise<DcgmResult> {
+  const gpus = (await readGpus(root)).filter(({ vendorId }) => vendorId === nvidia).length;
+  try {
+    return { level, gpus, tests: await testsOfDcgm(level, signal, program) };
+  } catch (error) {
+    if (gpus > 0 || signal.aborted) throw error;
+    return { level, gpus, tests: [] };
+  }
+}
+
+async function testsOfDcgm(level: number, signal: AbortSignal, program: string): Promise<DcgmTest[]> {
   const report = await run(program, ['diag', '-r', String(level), '-j'], { signal }).catch(reportOfFailure);
   const tests = readDcgmReport(report);
-  if (tests === undefined)
-    throw new RailheadError('DRIVER_ERROR', `dcgmi gave no report: ${report.slice(0, 500).trim()}`, {
-      reason: 'dcgm',
-    });
-  return { level, tests };
+  if (tests !== undefined) return tests;
+  throw new RailheadError('DRIVER_ERROR', `dcgmi gave no report: ${report.slice(0, 500).trim()}`, {
+    reason: 'dcgm',
+  });
 }
 
 /** dcgmi ends with a status other than 0 when a test failed, and has said all of it on its standard output. */

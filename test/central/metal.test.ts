@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bootMachine, deploy, enroll, follow, workflow } from './line.ts';
 import {
+  type Answers,
   bmc,
   expectWrongState,
   inventory,
@@ -10,6 +11,7 @@ import {
   signed,
   wiped,
 } from './metalStage.ts';
+import { sampleProfile } from './sampleProfile.ts';
 import { failedWith, type Stage } from './stage.ts';
 
 test('enroll asks the BMC which machine it is: power, then the inspection out of band', async () => {
@@ -43,7 +45,7 @@ test('inspect boots the ramdisk, takes the inventory and cleans up', async () =>
   expect(node).toMatchObject({ state: 'enrolled', inventory, inventoryAt: expect.any(String) });
 });
 
-test('commission wipes quickly, powers off and makes the node ready; GPUs are tested unless there are none', async () => {
+test('commission tests GPUs, wipes quickly, powers off and makes the node ready', async () => {
   const stage = await metalStage();
   const first = await runMetal(stage, 'commission');
   expect(first.node).toMatchObject({ state: 'ready' });
@@ -59,13 +61,13 @@ test('commission wipes quickly, powers off and makes the node ready; GPUs are te
   expect(taken('diag.dcgm')).toEqual([{ level: 2 }]);
   expect(taken('disk.wipe')).toEqual([{ mode: 'quick' }]);
   expect(taken('power.setPower').at(-1)).toEqual({ action: 'off' });
-  await runMetal(stage, 'inspect');
-  const second = await runMetal(stage, 'commission');
-  expect(second.ended.steps[1]).toMatchObject({
-    use: 'diag.dcgm',
-    state: 'skipped',
-    result: { reason: 'when' },
-  });
+});
+
+test('a machine that says itself that it has no NVIDIA GPU is commissioned without a test', async () => {
+  const result = { level: 2, gpus: 0, tests: [] };
+  const { ended, node } = await runMetal(await metalStage({ 'diag.dcgm': result }), 'commission');
+  expect(ended.steps[1]).toMatchObject({ use: 'diag.dcgm', state: 'succeeded', result });
+  expect(node).toMatchObject({ state: 'ready' });
 });
 
 test('undeploy wipes by its mode, takes role and host configuration, and makes the node ready', async () => {
@@ -110,6 +112,25 @@ test('a wipe whose disk does not read back clean releases nothing: UNVERIFIED_WI
   expectWrongState(await stage.line.call('metal.deploy', deployed), 'failed');
 });
 
+test('a node that was not released stays failed, whatever else succeeds or fails, until it is wiped', async () => {
+  const answers: Answers = { 'disk.wipe': wiped('secure-erase', 3) };
+  const stage = await metalStage(answers);
+  const { call } = stage.line;
+  await follow(call, await deploy(stage.line, 'node-2'));
+  const unverified = { state: 'failed', failedFrom: 'releasing', error: { code: 'UNVERIFIED_WIPE' } };
+  expect((await runMetal(stage, 'undeploy')).node).toMatchObject(unverified);
+  const inspected = await runMetal(stage, 'inspect');
+  expect(inspected.ended.state).toBe('succeeded');
+  expect(inspected.node).toMatchObject({ ...unverified, inventory });
+  expect((await runMetal(stage, 'commission')).node).toMatchObject(unverified);
+  const deployed = { tenantId: 'root', nodeId: 'node-2', profileId: sampleProfile.id };
+  expectWrongState(await call('metal.deploy', deployed), 'failed');
+  answers['disk.wipe'] = wiped('quick');
+  const { node } = await runMetal(stage, 'commission');
+  expect(node).toMatchObject({ state: 'ready' });
+  expect(node).not.toHaveProperty('failedFrom');
+});
+
 test('a wipe that the machine did not sign is not attested', async () => {
   const stage = await metalStage({
     'disk.wipe': async (operation, site) => {
@@ -128,9 +149,10 @@ test('a wipe that the machine did not sign is not attested', async () => {
 
 test.each([
   ['tests-failed', [{ category: 'a', name: 'memory', status: 'failed' }]],
-  ['no-tests', [{ category: 'a', name: 'memory', status: 'skipped' }]],
+  ['tests-failed', [{ category: 'a', name: 'memory', status: 'skipped' }]],
+  ['no-tests', []],
 ])('a diagnosis fails the node with DRIVER_ERROR, reason %s', async (reason, tests) => {
-  const stage = await metalStage({ 'diag.dcgm': { level: 2, tests } });
+  const stage = await metalStage({ 'diag.dcgm': { level: 2, gpus: 1, tests } });
   const { ended } = await runMetal(stage, 'commission');
   expect(ended).toMatchObject({ state: 'failed', error: { code: 'DRIVER_ERROR', details: { reason } } });
   expect(stage.site.taken.map(({ action }) => action)).not.toContain('disk.wipe');

@@ -34,7 +34,11 @@ export const inventory = {
 
 const ramdiskAnswers: Answers = {
   'inventory.refresh': { sections: inventory },
-  'diag.dcgm': { level: 2, tests: [{ category: 'Deployment', name: 'libraries', status: 'passed' }] },
+  'diag.dcgm': {
+    level: 2,
+    gpus: 1,
+    tests: [{ category: 'Deployment', name: 'libraries', status: 'passed' }],
+  },
 };
 
 export const bmc = { address: 'https://10.78.0.11', credentialRef: 'secret://bmc/node-2' };
@@ -44,11 +48,12 @@ export async function metalStage(
   answers: Answers = {},
   options: Partial<CentralOptions> = {},
 ): Promise<Stage> {
-  const all = { ...ramdiskAnswers, ...answers };
   const stage: Stage = await setStage(
     async (operation, site) => {
       const answer =
-        all[operation.action] ?? (operation.action === 'disk.wipe' ? wiped(operation.input.mode) : undefined);
+        answers[operation.action] ??
+        ramdiskAnswers[operation.action] ??
+        (operation.action === 'disk.wipe' ? wiped(operation.input.mode) : undefined);
       if (typeof answer === 'function') return answer(operation, site);
       if (answer === undefined) return false;
       if (operation.target === 'site') await site.succeed(operation, answer as Record<string, unknown>);

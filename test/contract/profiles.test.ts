@@ -56,6 +56,23 @@ test('role is host by default, on metal alone', () => {
   expect(defineProfile({ ...least, target: 'vps' })).toEqual({ ...least, target: 'vps' });
 });
 
+/** A list of one step whose fallback has one, and so on: `depth` steps in all. */
+function nested(depth: number): object[] {
+  return depth === 1 ? [{ use: 'a.b' }] : [{ use: 'a.b', fallback: nested(depth - 1) }];
+}
+
+test('256 steps of a phase are taken, those of fallbacks counted', () => {
+  const [fallback, list] = [Array(55).fill({ use: 'a.b' }), Array(200).fill({ use: 'a.b' })];
+  const full = { ...least, steps: list, acceptance: [{ use: 'a.b', fallback }] };
+  expect(defineProfile({ ...full, cleanup: [...list, ...fallback] }).steps).toHaveLength(200);
+});
+
+test('a fallback that leads back to itself is refused, not followed', () => {
+  const step: Record<string, unknown> = { use: 'a.b' };
+  step.fallback = [step];
+  expect(refusal({ ...least, steps: [step] }).details.path).toBe('steps');
+});
+
 test.each<[string, object]>([
   ['id', { id: 'Upper' }],
   ['id', { id: 'a'.repeat(129) }],
@@ -81,6 +98,10 @@ test.each<[string, object]>([
   ['hostConfig.sysctl', { hostConfig: { sysctl: 5 } }],
   ['steps', { steps: {} }],
   ['steps', { steps: Array(257).fill({ use: 'power.getPower' }) }],
+  ['steps', { steps: [{ use: 'a.b', fallback: Array(256).fill({ use: 'a.b' }) }] }],
+  ['steps', { steps: nested(257) }],
+  ['acceptance', { steps: Array(200).fill({ use: 'a.b' }), acceptance: Array(57).fill({ use: 'a.b' }) }],
+  ['cleanup', { cleanup: [...nested(100), ...nested(157)] }],
   ['steps[0]', { steps: ['power.getPower'] }],
   ['steps[0].use', { steps: [{}] }],
   ['steps[0].use', { steps: [{ use: 'no dots' }] }],

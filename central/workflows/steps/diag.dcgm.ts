@@ -15,7 +15,7 @@ export async function diagnose(run: StepRun, input: StepInput<'diag.dcgm'>): Pro
   if (!Value.Check(DcgmResult, result))
     throw failure('result-form', 'the machine does not say which tests it ran');
   if (everyTestPassed(result)) return result;
-  const failed = result.tests.filter(({ status }) => status === 'failed');
+  const failed = result.tests.filter(({ status }) => status !== 'passed');
   if (failed.length === 0) throw failure('no-tests', 'no GPU test was run, so none has passed');
   throw failure('tests-failed', `${failed.length} of ${result.tests.length} GPU tests did not pass`, {
     failed,
