@@ -28,9 +28,9 @@ const actions: { readonly [Action in ActionOf<'node'>]: Act<Action> } = {
     return { ...result };
   },
   /** That a test failed is a result, not a failure: the centre decides. */
-  'diag.dcgm': async ({ level }, { progress, signal }) => {
+  'diag.dcgm': async ({ level }, { root, progress, signal }) => {
     progress(`testing the GPUs at level ${level}`);
-    return { ...(await runDcgm(level, signal)) };
+    return { ...(await runDcgm(level, signal, { root })) };
   },
 };
 
