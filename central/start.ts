@@ -11,6 +11,7 @@ import { RateLimiter } from '#doors/rateLimiter.ts';
 import { modernTls } from '#doors/tls.ts';
 import { openAgentsServer, renewServerTls } from './agents/server.ts';
 import { type Groups, inProcessApi } from './api/inProcess.ts';
+import { refusePlainHttp } from './api/plainHttp.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, EngineTimes } from './context.ts';
@@ -39,8 +40,8 @@ export interface CentralOptions {
   directory: string;
   /** URL of the PostgreSQL database to keep the books in from now on. Default: what the directory has, else SQLite in it. */
   database?: string;
-  /** The operators' API; `tls` serves it by a certificate of the centre's CA for `names`; `trustProxy` are the addresses of proxies before it. */
-  api: { host: string; port: number; tls?: boolean; trustProxy?: string[] };
+  /** The operators' API; `tls` serves it by a certificate of the centre's CA for `names`; `trustProxy` are the addresses of proxies before it; `plain`: it may speak plain HTTP beyond loopback, since one of them speaks TLS. */
+  api: { host: string; port: number; tls?: boolean; plain?: boolean; trustProxy?: string[] };
   /** The agents' listener: always TLS. */
   agents: { host: string; port: number };
   /** Host names and addresses that clients reach the centre by: they go into its certificates. */
@@ -83,10 +84,11 @@ const defaultTimes: EngineTimes = {
 
 /**
  * Starts the centre on one directory: opens keys and store, binds both listeners, then takes up the workflows that ran.
- * @throws RailheadError CONFLICT when another centre runs there; the system's error when a listener cannot be bound. Nothing
+ * @throws RailheadError INVALID_CONFIG, CONFLICT when another centre runs there; the system's error when a listener cannot be bound. Nothing
  *   is left open then
  */
 export async function startCentral(options: CentralOptions): Promise<Central> {
+  refusePlainHttp(options.api);
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   const started: Closable[] = [lockCentre(options.directory)];
   try {

@@ -53,6 +53,7 @@ interface RunFlags {
   database?: string;
   apiListen: { host: string; port: number };
   apiTls?: true;
+  apiPlain?: true;
   agentsListen: { host: string; port: number };
   trustProxy?: string[];
   tokenRate: number;
@@ -74,6 +75,7 @@ function runCommand(): Command {
     .addOption(databaseOption())
     .addOption(listenOption('--api-listen <host:port>', "the operators' API", '127.0.0.1:8080'))
     .option('--api-tls', "serve the API over TLS by the centre's CA")
+    .option('--api-plain', 'serve plain HTTP beyond loopback too: a proxy before the API speaks TLS')
     .addOption(listenOption('--agents-listen <host:port>', "the agents' listener", '0.0.0.0:8443'))
     .option('--trust-proxy <address>', 'a proxy before the API whose X-Forwarded-For is believed', collect)
     .option(
@@ -127,7 +129,7 @@ async function runCentral(flags: RunFlags): Promise<void> {
   const central = await startCentral({
     directory,
     ...(database !== undefined && { database }),
-    api: { ...apiListen, tls: flags.apiTls === true, ...(trustProxy !== undefined && { trustProxy }) },
+    api: { ...apiListen, ...apiSpeech(flags), ...(trustProxy !== undefined && { trustProxy }) },
     rates: { token: { perSecond: tokenRate, burst: 10 * tokenRate } },
     agents: agentsListen,
     names: certificateNames(flags),
@@ -146,6 +148,10 @@ async function runCentral(flags: RunFlags): Promise<void> {
   log.info({ api: central.apiUrl, agents: central.agentsUrl, directory }, 'the centre runs');
   log.info({ signal: await stopSignal() }, 'the centre stops');
   await closeAll([central]);
+}
+
+function apiSpeech({ apiTls, apiPlain }: RunFlags): { tls: boolean; plain: boolean } {
+  return { tls: apiTls === true, plain: apiPlain === true };
 }
 
 function allowedImages({ allowUnsignedImages }: RunFlags, log: Log): { allowUnsigned: boolean } {

@@ -94,6 +94,8 @@ function launch({ namespace, books: { directory }, bcd, logFile }: CentreOptions
   const listeners = [
     '--api-listen',
     `${host}:8080`,
+    // The rack's networks are namespaces of this host.
+    '--api-plain',
     '--agents-listen',
     `${host}:8443`,
     '--advertise',
