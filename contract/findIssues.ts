@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { type FieldSegments, fieldPath } from './fieldPath.ts';
-import { jsonFaults, whyNotJson, whyNotPlain, whyNotTree } from './jsonValue.ts';
+import { jsonFaults, NotJson, plainCopy } from './jsonValue.ts';
 
 /** What is wrong with one field of a document. */
 export interface Issue {
@@ -14,7 +14,10 @@ export interface Issue {
 export interface FindOptions {
   /** Rules between the fields of one object: refused fields of the object at `at`, with why. */
   refused?: (at: FieldSegments, value: Record<string, unknown>) => Record<string, string>;
-  /** Refuses what JSON cannot write (undefined, Date, NaN, getters, cycles …); without it, undefined is a missing field. */
+  /**
+   * Refuses what JSON cannot write (undefined, Date, NaN, getters, proxies, cycles …) without running any code of the value's own;
+   * without it, undefined is a missing field.
+   */
   jsonOnly?: boolean;
 }
 
@@ -34,7 +37,6 @@ interface Container {
 
 interface Walk extends FindOptions {
   defs: Record<string, TSchema>;
-  above: readonly unknown[];
 }
 
 /**
@@ -42,24 +44,22 @@ interface Walk extends FindOptions {
  * unknown fields as they stand; arrays by index.
  */
 export function findIssues(schema: TSchema, value: unknown, options: FindOptions = {}): Issue[] {
-  return issuesAt(schema, value, [], { ...options, defs: {}, above: [] });
+  return issuesAt(schema, options.jsonOnly ? plainCopy(value) : value, [], { ...options, defs: {} });
 }
 
 function issuesAt(schema: TSchema, value: unknown, at: FieldSegments, walk: Walk): Issue[] {
-  const fault = walk.jsonOnly ? (whyNotJson(value) ?? whyNotTree(value, walk.above)) : undefined;
-  if (fault !== undefined) return [issue(at, fault)];
+  if (value instanceof NotJson) return [issue(at, value.why)];
   const { $ref, $defs, properties, patternProperties, items, anyOf } = schema as Container;
   if ($ref !== undefined) return referredIssues($ref, $defs, value, at, walk);
   if (anyOf !== undefined) return unionIssues(anyOf, value, at, walk);
-  const inside = { ...walk, above: [...walk.above, value] };
   if (isObject(value) && (properties ?? patternProperties) !== undefined)
-    return objectIssues(schema as Container, value, at, inside);
+    return objectIssues(schema as Container, value, at, walk);
   if (Array.isArray(value) && items !== undefined)
     return [
       ...ownIssues({ ...schema, items: {} }, value, at),
-      ...value.flatMap((item, index) => issuesAt(items, item, [...at, index], inside)),
+      ...value.flatMap((item, index) => issuesAt(items, item, [...at, index], walk)),
     ];
-  const deeper = walk.jsonOnly ? jsonFaults(value, at, walk.above) : [];
+  const deeper = walk.jsonOnly ? jsonFaults(value, at) : [];
   if (deeper.length > 0) return deeper.map((one) => issue(one.at, one.message));
   return ownIssues(schema, value, at);
 }
@@ -120,13 +120,14 @@ function fieldIssues(
   walk: Walk,
 ): Issue[] {
   const inside = [...at, String(key)];
-  const why = walk.jsonOnly ? whyNotPlain(value, key) : undefined;
-  if (why !== undefined || typeof key === 'symbol') return [issue(inside, why ?? notKnown)];
-  const isThere = Object.hasOwn(value, key) && (walk.jsonOnly || value[key] !== undefined);
+  const found = Object.hasOwn(value, key) ? value[key as string] : undefined;
+  if (found instanceof NotJson) return [issue(inside, found.why)];
+  if (typeof key === 'symbol') return [issue(inside, notKnown)];
+  const isThere = found !== undefined;
   if (isThere && refused[key] !== undefined) return [issue(inside, refused[key])];
   if (!isThere) return schema.required?.includes(key) ? [issue(inside, 'is required')] : [];
   const field = fieldSchema(schema, key);
-  return field === undefined ? [issue(inside, notKnown)] : issuesAt(field, value[key], inside, walk);
+  return field === undefined ? [issue(inside, notKnown)] : issuesAt(field, found, inside, walk);
 }
 
 const notKnown = 'is not a known field';

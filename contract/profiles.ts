@@ -179,8 +179,8 @@ function refusedInStep({ onFailure, fallback, when }: Record<string, unknown>): 
   const refused: Record<string, string> = {};
   if (onFailure === 'fallback' && fallback === undefined)
     refused.onFailure = 'is fallback, and the step has no fallback';
-  if (fallback !== undefined && onFailure !== undefined && onFailure !== 'fallback')
-    refused.fallback = `is not run when onFailure is ${String(onFailure)}`;
+  if (fallback !== undefined && typeof onFailure === 'string' && onFailure !== 'fallback')
+    refused.fallback = `is not run when onFailure is ${onFailure}`;
   const fault = typeof when === 'string' ? whenFault(when) : undefined;
   if (fault !== undefined) refused.when = fault.message;
   return refused;

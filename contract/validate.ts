@@ -22,7 +22,7 @@ export function validate<Schema extends TSchema>(
   if (fault !== undefined) throw issueError(fault, code);
   if (isTooDeep(value))
     throw issueError({ path: '', message: `is nested deeper than ${deepest} levels` }, code);
-  const filled = withDefaults(schema, value);
+  const filled = copyWithDefaults(schema, value, code);
   const holds = Value.Check(schema, filled);
   if (holds && options.refused === undefined) return filled as Static<Schema>;
   const [first] = findIssues(schema, filled, options);
@@ -54,4 +54,17 @@ export function issueError({ path, message }: Issue, code: ErrorCode): RailheadE
 /** A copy of `value` with the schema's defaults in the place of what is missing. */
 export function withDefaults(schema: TSchema, value: unknown): unknown {
   return Value.Default(schema, structuredClone(value));
+}
+
+function copyWithDefaults(schema: TSchema, value: unknown, code: ErrorCode): unknown {
+  try {
+    return withDefaults(schema, value);
+  } catch (cause) {
+    throw new RailheadError(
+      code,
+      'the document holds what is not JSON: a function, a proxy or the like',
+      {},
+      cause,
+    );
+  }
 }

@@ -130,6 +130,7 @@ export function sysctlRefusal(name: string, value: unknown): string | undefined 
 /** The number that the kernel reads from a value: decimal, octal or hexadecimal, blanks around it. */
 function asKernelReads(value: unknown): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value).trim();
   if (/^-?(0|[1-9]\d{0,9})$/.test(text)) return Number(text);
   if (/^0x[0-9a-f]{1,8}$/i.test(text)) return Number.parseInt(text, 16);

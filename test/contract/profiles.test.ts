@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { RailheadError } from '#contract/errors.ts';
 import { defineProfile, profileIssues } from '#contract/profiles.ts';
@@ -246,6 +247,58 @@ test('a getter is refused unread', () => {
     'description',
   );
   expect(isRead).toBe(false);
+});
+
+const fail = () => {
+  throw new Error('this code must not run');
+};
+/** An object whose field `key` is computed when read. */
+const computed = (key: string, fields: object = {}) =>
+  Object.defineProperty({ ...fields }, key, { enumerable: true, get: fail });
+const traps = new Proxy({}, { get: () => fail });
+const revoked = () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+const odd = Object.create(computed('constructor'));
+test.each<[string, () => unknown]>([
+  ['target', () => computed('target', { id: 'p', version: 1 })],
+  ['entry', () => computed('entry', least)],
+  ['steps[0].onFailure', () => ({ ...least, steps: [computed('onFailure', { use: 'a.b', fallback: [] })] })],
+  ['steps[0].fallback', () => ({ ...least, steps: [computed('fallback', { use: 'a.b' })] })],
+  ['steps[0].when', () => ({ ...least, steps: [computed('when', { use: 'a.b' })] })],
+  ['steps[0]', () => ({ ...least, steps: Object.defineProperty([], 0, { enumerable: true, get: fail }) })],
+  ['hostConfig.iommu.when', () => ({ ...least, hostConfig: { iommu: computed('when') } })],
+  ['hostConfig.sysctl.a.b', () => ({ ...least, hostConfig: { sysctl: computed('a.b') } })],
+  ['hostConfig.mig-layout', () => ({ ...least, hostConfig: { 'mig-layout': new Proxy({}, traps) } })],
+  ['', () => new Proxy({ ...least }, traps)],
+  ['', () => new Proxy({ ...least }, {})],
+  ['', () => Object.create(new Proxy({}, traps))],
+  ['steps[0]', () => ({ ...least, steps: [revoked()] })],
+  ['steps[0].with', () => ({ ...least, steps: [{ use: 'a.b', with: odd }] })],
+  ['steps[0].with.level', () => ({ ...least, steps: [{ use: 'a.b', with: hidden() }] })],
+  ['steps', () => ({ ...least, steps: Object.assign([], { [Symbol('s')]: 1 }) })],
+  [
+    'steps[0].onFailure',
+    () => ({ ...least, steps: [{ use: 'a.b', onFailure: { toString: 1 }, fallback: [{ use: 'a.b' }] }] }),
+  ],
+  [
+    'hostConfig.sysctl.kernel.core_pattern',
+    () => ({ ...least, hostConfig: { sysctl: { 'kernel.core_pattern': { toString: 1 } } } }),
+  ],
+])('no code of the document runs while %s is refused: case %#', (path, document) => {
+  expect(refusal(document()).details.path).toBe(path);
+});
+
+/** A setting that JSON would drop. */
+function hidden(): object {
+  return Object.defineProperty({}, 'level', { value: 3, enumerable: false });
+}
+
+test('an object of another realm is as good as one of this', () => {
+  const document = runInNewContext('({ ...least, steps: [{ use: "a.b", with: { x: [{}] } }] })', { least });
+  expect(defineProfile(document)).toMatchObject({ steps: [{ with: { x: [{}] } }] });
 });
 
 test('an optional field that is undefined, and an object of a class, are refused', () => {
