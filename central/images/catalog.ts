@@ -1,6 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Image, ImageKind } from '#contract/images.ts';
-import { decodeCursor, type Page, type PageOf, pageOf } from '../api/cursor.ts';
+import { decodeCursor, foreignCursor, type Page, type PageOf, pageOf } from '../api/cursor.ts';
 import { hotRead } from '../store/hotRead.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -87,9 +87,7 @@ async function positionOf(store: Queries, tenantId: string, cursor: string): Pro
     .where('image_id', '=', imageId)
     .executeTakeFirst();
   if (image !== undefined && (image.tenant_id === tenantId || image.visibility === 'public')) return image;
-  throw new RailheadError('INVALID_INPUT', 'pass the cursor of the page before, unchanged', {
-    path: 'cursor',
-  });
+  throw foreignCursor();
 }
 
 /**

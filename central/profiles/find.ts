@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
+import { rootTenant } from '../images/signers.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { builtinTenant } from './builtin.ts';
@@ -14,7 +15,8 @@ export interface FoundProfile {
 }
 
 /**
- * A profile by id, the latest version when none is named: the tenant's own, then a public stored one, then a shipped one.
+ * A profile by id, the latest version when none is named: the tenant's own, then a public stored one, then a shipped one. When several
+ * tenants have public ones of the id, they are all of one owner: the platform, else whoever stored the id first.
  * @throws RailheadError NOT_FOUND
  */
 export async function requireProfile(
@@ -64,17 +66,24 @@ async function findStored(
   profileId: string,
   version: number | undefined,
 ): Promise<Row<'profiles'> | undefined> {
-  let query = store
+  const rows = await store
     .selectFrom('profiles')
     .selectAll()
     .where('profile_id', '=', profileId)
     .where('deleted_at', 'is', null)
     .where((where) => where.or([where('tenant_id', '=', tenantId), where('visibility', '=', 'public')]))
-    .orderBy('version', 'desc')
-    .orderBy('created_at');
-  if (version !== undefined) query = query.where('version', '=', version);
-  const rows = await query.execute();
-  return rows.find((row) => row.tenant_id === tenantId) ?? rows[0];
+    .orderBy('created_at')
+    .orderBy('tenant_id')
+    .execute();
+  // Whose counts does not depend on the versions: nobody gets before another by a higher number.
+  const owners = new Set([tenantId, rootTenant, ...rows.map((row) => row.tenant_id)]);
+  for (const owner of owners) {
+    const versions = rows.filter((row) => row.tenant_id === owner);
+    const wanted = versions.filter((row) => version === undefined || row.version === version);
+    const [latest] = wanted.toSorted((one, other) => other.version - one.version);
+    if (latest !== undefined) return latest;
+  }
+  return undefined;
 }
 
 function noProfile(tenantId: string, profileId: string, version: number | undefined): RailheadError {

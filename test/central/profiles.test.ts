@@ -78,6 +78,47 @@ test("the list has the tenant's, public and shipped profiles, by id, a page at a
   expect(paged).toEqual(names);
 });
 
+test('the list goes on after the longest names', async () => {
+  const tenantId = 'T'.repeat(128);
+  await centre.call('tenants.create', { tenantId, name: 'long' });
+  const [id, largest] = ['0'.repeat(128), Number.MAX_SAFE_INTEGER];
+  for (const version of [1, largest])
+    await centre.call('profiles.create', { tenantId, document: { ...sampleProfile, id, version } });
+  const list = async (more: object) =>
+    (
+      await centre.call<{ items: { profileVersion: number }[]; cursor?: string }>('profiles.list', {
+        tenantId,
+        limit: 1,
+        ...more,
+      })
+    ).data;
+  const first = await list({});
+  expect(first.items).toMatchObject([{ profileVersion: 1 }]);
+  const second = await list({ cursor: first.cursor });
+  expect(second.items).toMatchObject([{ profileVersion: largest }]);
+  const third = await list({ cursor: second.cursor });
+  expect(third.items).toHaveLength(1);
+  expect(third.items).not.toMatchObject(second.items);
+});
+
+test("of several tenants' public profiles of one id the platform's counts, then the first that was stored", async () => {
+  const publish = (tenantId: string, version: number) =>
+    centre.call('profiles.create', {
+      tenantId,
+      document: { ...sampleProfile, id: 'contested', version },
+      visibility: 'public',
+    });
+  const get = async (more: object = {}) =>
+    (await centre.call('profiles.get', { tenantId: 'beta', profileId: 'contested', ...more })).data;
+  await publish('first', 1);
+  await publish('late', 9);
+  expect(await get()).toMatchObject({ tenantId: 'first', profileVersion: 1 });
+  expect(await get({ profileVersion: 9 })).toMatchObject({ tenantId: 'late' });
+  await publish('root', 2);
+  expect(await get()).toMatchObject({ tenantId: 'root', profileVersion: 2 });
+  expect(await get({ profileVersion: 1 })).toMatchObject({ tenantId: 'first' });
+});
+
 test('a list page has at most 200 profiles', async () => {
   expect(await centre.call('profiles.list', { tenantId: 'root', limit: 201 })).toMatchObject({
     error: { code: 'INVALID_INPUT', details: { path: 'limit' } },
