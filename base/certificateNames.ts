@@ -6,5 +6,5 @@ const quoted = /"(?:[^"\\]|\\.)*"/g;
  */
 export function uriNames(subjectAltName = ''): string[] {
   const names = subjectAltName.replaceAll(quoted, '').split(', ');
-  return names.filter((name) => name.startsWith('URI:')).map((name) => name.slice('URI:'.length));
+  return names.filter((name) => /^URI:./.test(name)).map((name) => name.slice('URI:'.length));
 }

@@ -48,8 +48,9 @@ export async function keepRevocations(
     take: async (jws) => {
       const list = await openList(jws, identity);
       if (kept !== undefined && list.number < kept.list.number) return;
-      kept = { takenAt: Date.now(), list };
-      await writeDurably(file, `${JSON.stringify(kept)}\n`, 0o600);
+      const taken = { takenAt: Date.now(), list };
+      await writeDurably(file, `${JSON.stringify(taken)}\n`, 0o600);
+      kept = taken;
       subjects = index(list);
       for (const listener of listeners) listener();
     },

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { KeptIdentity } from '#agent/join/keptIdentity.ts';
 import { isRenewalDue } from '#agent/join/renewing.ts';
-import { keepRevocations } from '#agent/join/revocations.ts';
+import { keepRevocations, type Revocations } from '#agent/join/revocations.ts';
 import { trustExchange } from '#agent/join/trustExchange.ts';
 import { signDocument } from '#base/jws.ts';
 import { silentLog } from '#base/log.ts';
@@ -46,14 +46,41 @@ test('the list of the revoked is kept on disk, and an older one does not replace
   expect(later.isRevoked('machine-key', 'ab')).toBe(false);
 });
 
-test('a list that another signed is not taken, and not asked for again', async () => {
-  const revocations = await keepRevocations(directory, kept);
+/** The exchange of an agent whose list of keys is the first. */
+function exchangeOf(revocations: Revocations) {
   const current = { trustNumber: 1, trust: [] };
-  const exchange = trustExchange({ ...kept, current } as unknown as KeptIdentity, revocations, silentLog());
+  return trustExchange({ ...kept, current } as unknown as KeptIdentity, revocations, silentLog());
+}
+
+test('a list that another signed is not taken, and not asked for again for a while', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const revocations = await keepRevocations(directory, kept);
+  const exchange = exchangeOf(revocations);
   expect(exchange.known()).toEqual({ trustNumber: 1, revocationsNumber: 0 });
   await exchange.take({ revocations: await revoked(7, ['ab'], generateKeyPairSync('ed25519').privateKey) });
   expect(revocations.isRevoked('certificate', 'ab')).toBe(false);
   expect(exchange.known()).toEqual({ trustNumber: 1 });
+  vi.advanceTimersByTime(10 * 60_000);
+  expect(exchange.known()).toEqual({ trustNumber: 1, revocationsNumber: 0 });
+  await exchange.take({ revocations: await revoked(7, ['ab']) });
+  expect(revocations.isRevoked('certificate', 'ab')).toBe(true);
+});
+
+test('a list that could not be written is asked for again, at once and then more slowly', async () => {
+  const revocations = await keepRevocations(directory, kept);
+  const exchange = exchangeOf(revocations);
+  await exchange.take({ revocations: await revoked(1, []) });
+  await rm(directory, { recursive: true });
+  const newer = { revocations: await revoked(2, ['ab']) };
+  await exchange.take(newer);
+  expect(exchange.known()).toEqual({ trustNumber: 1, revocationsNumber: 1 });
+  await exchange.take(newer);
+  expect(exchange.known()).toEqual({ trustNumber: 1 });
+  await mkdir(directory);
+  await exchange.take(newer);
+  expect(revocations.isRevoked('certificate', 'ab')).toBe(true);
+  expect(exchange.known()).toEqual({ trustNumber: 1, revocationsNumber: 2 });
 });
 
 test('a certificate is renewed from half of its life on, or when an older CA issued it', async () => {
