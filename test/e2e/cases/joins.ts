@@ -1,5 +1,10 @@
 import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { issueServer, newAuthority, openAuthority } from '#central/join/authority.ts';
+import { wellKnown } from '#central/join/pins.ts';
+import { revokeNamed } from '#central/join/revoke.ts';
 import { bcdJoinArgv } from '#central/userData/argv.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { joinArgs, type Lab, type LabSite } from '../loopback/lab.ts';
@@ -22,6 +27,11 @@ export const joinSite: EndToEndCase = {
       const first = await startProgram('bcd', joinArgs(lab.agentsUrl, site, await lab.pins()));
       await centre.line('"joined"');
       await first.kill();
+      report.check(
+        'it was killed between the centre’s answer and its own disk',
+        (await readdir(site.stateDirectory)).join() === 'pending-keys.json' && (await exists(site.tokenFile)),
+        await readdir(site.stateDirectory),
+      );
       const again = await lab.join(site);
       report.check('a join that was killed is repeated and succeeds', again.status === 0, again.output);
       await checkJoined(report, lab, site, token);
@@ -84,7 +94,7 @@ const wrongPin = `sha256/${'A'.repeat(43)}=`;
 export const joinRefusals: EndToEndCase = {
   name: 'join-refusals',
   about:
-    'wrong pins, used, expired and foreign tokens, another identity, a clock a day off: each refused by name',
+    'wrong pins, another CA beside the pinned one, no TLS, used, expired, foreign and revoked tokens, another identity, a clock a day off: each refused by name',
   run: (report) =>
     withLab(report, async (lab) => {
       await lab.startCentre();
@@ -111,13 +121,54 @@ export const joinRefusals: EndToEndCase = {
         }),
         usedToken(report, lab),
         otherIdentity(report, lab),
+        refused(report, lab, 'a server without TLS', 'https', {
+          server: lab.agentsUrl.replace('https:', 'http:'),
+        }),
+        revokedSince(report, lab),
       ]);
+      await anotherAuthority(report, lab);
     }),
 };
+
+/** The centre's document with a second CA in it, and a server of that CA. */
+async function anotherAuthority(report: Report, lab: Lab): Promise<void> {
+  const own = openAuthority(await newAuthority());
+  const document = await lab.host(async ({ keys }) => wellKnown(keys));
+  const servingCa = `${document.servingCa}\n${own.certificate}`;
+  const uri = 'urn:railhead:central';
+  const { privateKey: key, certificate: cert } = await issueServer(own, { uri, validMs: 3_600_000 });
+  const asked: (string | undefined)[] = [];
+  const forger = createServer({ key, cert }, ({ url }, response) => {
+    asked.push(url);
+    response.end(JSON.stringify({ ...document, servingCa }));
+  });
+  await new Promise<void>((resolve) => forger.listen(0, '127.0.0.1', resolve));
+  try {
+    const server = `https://127.0.0.1:${(forger.address() as AddressInfo).port}`;
+    await refused(report, lab, 'another CA beside the pinned one', 'pin', { server });
+    report.check('and the token is not sent there', !asked.includes('/v1/join'), asked);
+  } finally {
+    forger.closeAllConnections();
+    forger.close();
+  }
+}
+
+/** A copy of the disk from before the join, with its token and its keys, is tried once the site is revoked. */
+async function revokedSince(report: Report, lab: Lab): Promise<void> {
+  const prepare = async (site: LabSite) => {
+    const token = await readFile(site.tokenFile);
+    await lab.join({ ...site, stateDirectory: `${site.directory}/elsewhere` });
+    await lab.host(({ store }) => revokeNamed(store, site.siteId, { why: 'stolen', by: 'host' }));
+    await writeFile(site.tokenFile, token);
+  };
+  await refused(report, lab, 'the token of a site that was revoked', 'revoked', { prepare });
+}
 
 interface Refusal {
   pins?: Record<string, string>;
   clock?: string;
+  /** Another than the centre. */
+  server?: string;
   /** What is done to the site before it joins. */
   prepare?(site: LabSite): Promise<unknown>;
 }
@@ -125,7 +176,9 @@ interface Refusal {
 async function refused(report: Report, lab: Lab, what: string, reason: string, how: Refusal): Promise<void> {
   const site = await lab.newSite(what.toLowerCase().replaceAll(' ', '-'));
   await how.prepare?.(site);
-  const { status, output } = await lab.join(site, { pins: how.pins ?? {}, clock: how.clock });
+  const pins = { ...(await lab.pins()), ...how.pins };
+  const words = joinArgs(how.server ?? lab.agentsUrl, site, pins);
+  const { status, output } = await runProgram('bcd', words, { clock: how.clock });
   report.check(`${what} is refused`, status === 1, output);
   report.check(`${what} is named '${reason}'`, reasonIn(output) === reason, output);
   const left = await readdir(site.stateDirectory).catch(() => []);
