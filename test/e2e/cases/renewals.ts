@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from 'node:tls';
+import type { Identity } from '#agent/join/identity.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import type { Lab, LabSite } from '../loopback/lab.ts';
 import { ask, eventually, siteRecord, siteStatus, withLab } from '../loopback/withLab.ts';
@@ -66,10 +67,11 @@ export const clonedSite: EndToEndCase = {
       const centre = await lab.startCentre({ clock });
 
       report.phase('killed while it renews');
+      const before = await lab.identity(site);
       const killed = await lab.startSite(site, { clock });
       await centre.line('"certificate renewed"');
       await killed.kill();
-      await forgetAnswer(lab, site);
+      await forgetAnswer(lab, site, before);
       const clone = await lab.cloneOf(site);
       const original = await lab.startSite(site, { clock });
       const back = await eventually(async () => {
@@ -96,13 +98,12 @@ export const clonedSite: EndToEndCase = {
     }),
 };
 
-/** The site has the answer of its last renewal no more, as if it had been killed before it could write it down. */
-async function forgetAnswer(lab: Lab, site: LabSite): Promise<void> {
-  const identity = await lab.identity(site);
+/** The site has the answer of its last renewal no more, nor the certificate, as if it had been killed before it could write it down. */
+async function forgetAnswer(lab: Lab, site: LabSite, before: Identity): Promise<void> {
   const { issued } = await lab.host(async ({ store }) => ({
     issued: await store.selectFrom('agents').select('renewal').executeTakeFirstOrThrow(),
   }));
-  const unanswered = { ...identity, counter: 0, renewal: { counter: 1, nonce: issued.renewal ?? '' } };
+  const unanswered = { ...before, renewal: { counter: 1, nonce: issued.renewal ?? '' } };
   await writeFile(path.join(site.stateDirectory, 'identity.json'), JSON.stringify(unanswered));
 }
 
