@@ -17,7 +17,7 @@ import { decideRenewal, type RenewalDecision } from './decideRenewal.ts';
 import { publicPem, unusableRequest, usableKeys } from './join.ts';
 import { certificateValidMs } from './lifetimes.ts';
 import { signedAdmission } from './response.ts';
-import { revokeAgent } from './revoke.ts';
+import { revokeWithin } from './revoke.ts';
 
 /**
  * Gives an agent a new certificate on the proof of its key, whether the old one still holds or not. Its counter tells a copied disk:
@@ -31,10 +31,13 @@ export async function answerRenewal(context: CentralContext, proof: string): Pro
   const identity = { role: agent.role, id: agent.agent_id };
   const subject = { uri: agent.identity, validMs: certificateValidMs };
   const issued = await issueFor(context.keys.authority, key, subject);
-  const decision = await context.store
-    .transaction()
-    .execute((queries) => bookRenewal(queries, identity, renewal, issued));
-  if (decision.kind === 'copied') throw await raiseCopy(context, identity, renewal.counter);
+  const decision = await context.store.transaction().execute(async (queries) => {
+    const decided = await bookRenewal(queries, identity, renewal, issued);
+    // With the decision: a copy that is revoked is one that an operator hears of, whatever happens in between.
+    if (decided.kind === 'copied') await revokeCopied(queries, identity, renewal.counter);
+    return decided;
+  });
+  if (decision.kind === 'copied') throw copied(context, identity, renewal.counter);
   if (decision.kind === 'refuse')
     throw new RailheadError(decision.code, decision.message, { reason: decision.reason });
   context.log.info({ ...identity, counter: renewal.counter, decision: decision.kind }, 'certificate renewed');
@@ -111,21 +114,22 @@ async function newestExpiry(queries: Queries, identity: string): Promise<number>
 }
 
 /** Two disks hold one key, and which of them is the thief's cannot be told from here: neither is let in again. */
-async function raiseCopy(
-  context: CentralContext,
-  identity: AgentIdentity,
-  counter: number,
-): Promise<RailheadError> {
-  const { store, log } = context;
-  const why = `renewal ${counter} was asked for twice: its disk was copied, or restored from a backup`;
-  await revokeAgent(store, identity, { why, by: 'centre' });
-  await raiseAlarm(store, {
-    alarmId: newId('ev'),
-    at: now(),
-    ...(await placeOf(store, identity)),
-    reason: 'copied',
-    text: `${identity.role} ${identity.id}: ${why}`,
-  });
+async function revokeCopied(queries: Queries, identity: AgentIdentity, counter: number): Promise<void> {
+  const why = copiedWhy(counter);
+  await revokeWithin(queries, identity, { why, by: 'centre' });
+  const place = await placeOf(queries, identity);
+  // A node that is gone has no record to show an alarm in.
+  if (place === undefined) return;
+  const text = `${identity.role} ${identity.id}: ${why}`;
+  await raiseAlarm(queries, { alarmId: newId('ev'), at: now(), ...place, reason: 'copied', text });
+}
+
+function copiedWhy(counter: number): string {
+  return `renewal ${counter} was asked for twice: its disk was copied, or restored from a backup`;
+}
+
+function copied({ log }: CentralContext, identity: AgentIdentity, counter: number): RailheadError {
+  const why = copiedWhy(counter);
   log.error({ ...identity, counter }, `${why}; it is revoked`);
   return refused('copied', `${why}; it is revoked: find the copy, then join again with a new token`);
 }
@@ -134,14 +138,10 @@ async function raiseCopy(
 async function placeOf(
   store: Queries,
   { role, id }: AgentIdentity,
-): Promise<{ siteId: string; nodeId?: string }> {
+): Promise<{ siteId: string; nodeId?: string } | undefined> {
   if (role === 'site') return { siteId: id };
-  const node = await store
-    .selectFrom('nodes')
-    .select('site_id')
-    .where('node_id', '=', id)
-    .executeTakeFirstOrThrow();
-  return { siteId: node.site_id, nodeId: id };
+  const node = await store.selectFrom('nodes').select('site_id').where('node_id', '=', id).executeTakeFirst();
+  return node && { siteId: node.site_id, nodeId: id };
 }
 
 function refused(reason: string, message: string, cause?: unknown): RailheadError {

@@ -21,25 +21,28 @@ export interface RevocationReason {
  * token that is made after it lets that identity in again, by another key. For a node, the key of the ramdisk that it runs is revoked too, and nothing more is addressed to that.
  * @throws RailheadError NOT_FOUND when no such agent has joined, INVALID_STATE when it is revoked already
  */
-export async function revokeAgent(store: Store, identity: AgentIdentity, reason: RevocationReason) {
+export function revokeAgent(store: Store, identity: AgentIdentity, reason: RevocationReason) {
+  return store.transaction().execute((queries) => revokeWithin(queries, identity, reason));
+}
+
+/** The same as a part of a transaction, for what must not stand without the revocation, nor this without it. */
+export async function revokeWithin(queries: Queries, identity: AgentIdentity, reason: RevocationReason) {
   const uri = identityUri(identity);
-  return store.transaction().execute(async (queries) => {
-    await takeTurn(queries, uri);
-    const agent = await findAgent(queries, identity);
-    if (agent?.revoked_at) throw revokedAlready(uri, agent.revoked_at);
-    const certificates = await closeIdentity(queries, identity, reason);
-    const keys = identity.role === 'node' ? await revokeMachineKey(queries, identity.id, reason) : 0;
-    if (agent === undefined && keys === 0) throw neverJoined(uri);
-    await recordEvent(queries, {
-      type: 'agent.revoked',
-      text: `${identity.role} ${identity.id} was revoked: ${reason.why}`,
-      cause: reason.by,
-      ...(identity.role === 'node' && { nodeId: identity.id }),
-      data: { identity: uri, why: reason.why },
-    });
-    await noteHostChange(queries);
-    return { identity: uri, certificates, machineKeys: keys };
+  await takeTurn(queries, uri);
+  const agent = await findAgent(queries, identity);
+  if (agent?.revoked_at) throw revokedAlready(uri, agent.revoked_at);
+  const certificates = await closeIdentity(queries, identity, reason);
+  const keys = identity.role === 'node' ? await revokeMachineKey(queries, identity.id, reason) : 0;
+  if (agent === undefined && keys === 0) throw neverJoined(uri);
+  await recordEvent(queries, {
+    type: 'agent.revoked',
+    text: `${identity.role} ${identity.id} was revoked: ${reason.why}`,
+    cause: reason.by,
+    ...(identity.role === 'node' && { nodeId: identity.id }),
+    data: { identity: uri, why: reason.why },
   });
+  await noteHostChange(queries);
+  return { identity: uri, certificates, machineKeys: keys };
 }
 
 /**
@@ -135,19 +138,18 @@ async function revokeCertificates(queries: Queries, uri: string, reason: Revocat
   return revoked.length;
 }
 
-/** What the node's newest ramdisk signs with. Its keys live as long as the boot, far shorter than this entry of the list. */
+/** What the node's newest ramdisk signs with, also while nothing is heard of it: it may only be silent. Its keys live as long as the boot, far shorter than this entry of the list. */
 async function revokeMachineKey(queries: Queries, nodeId: string, reason: RevocationReason): Promise<number> {
   const newest = await queries
     .selectFrom('node_joins')
-    .select(['join_id', 'signing_key'])
+    .select(['join_id', 'signing_key', 'lost_reason'])
     .where('node_id', '=', nodeId)
     .where('role', '=', 'ramdisk')
-    .where('lost_at', 'is', null)
     .orderBy('at', 'desc')
     .orderBy('join_id', 'desc')
     .executeTakeFirst();
   const key = parseJson<{ x: string }>(newest?.signing_key ?? null);
-  if (newest === undefined || key === undefined) return 0;
+  if (newest === undefined || key === undefined || newest.lost_reason === 'revoked') return 0;
   await queries
     .updateTable('node_joins')
     .set({ lost_at: now(), lost_reason: 'revoked' })

@@ -126,6 +126,28 @@ test('a copy cannot hide from the renewal counter by repeating the join', async 
   expect(await renew(site, 1, 'of-the-copy-itself')).toMatchObject(refused('copied'));
 });
 
+test('a copy that is found is revoked and an alarm, or neither: what cuts in between leaves it to be found again', async () => {
+  const site = await joined();
+  expect((await renew(site, 1, 'of-the-original-itself')).status).toBe(200);
+  const rename = (from: string, to: string) =>
+    onHost(centre.directory, ({ store }) =>
+      store.schema
+        .alterTable(from as 'alarms')
+        .renameTo(to)
+        .execute(),
+    );
+  await rename('alarms', 'alarms_away');
+  expect((await renew(site, 1, 'of-the-copy-itself')).status).toBe(500);
+  await rename('alarms_away', 'alarms');
+  expect((await agentRow(site))?.revoked_at).toBeNull();
+  expect(await renew(site, 1, 'of-the-copy-itself')).toMatchObject(refused('copied'));
+  expect((await agentRow(site))?.revoked_at).not.toBeNull();
+  const alarms = await onHost(centre.directory, ({ store }) =>
+    store.selectFrom('alarms').select('reason').where('site_id', '=', site.siteId).execute(),
+  );
+  expect(alarms).toEqual([{ reason: 'copied' }]);
+});
+
 test('a repeated join with another sealing key is none', async () => {
   const { siteId, joinToken, csr } = await joined();
   const other = publicJwk(generateKeyPairSync('x25519').privateKey);
