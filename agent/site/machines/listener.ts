@@ -53,9 +53,11 @@ export async function openMachineListener(where: string, parts: MachineParts): P
   await listen(door, where, 'machine.listen');
   const deadlines = watchDeadlines(parts);
   revocations.onChange(endRevoked);
-  const forget = kept.onChange((identity) =>
-    (door.server as unknown as Server).setSecureContext(tlsOf(identity)),
-  );
+  const forget = kept.onChange((identity) => {
+    (door.server as unknown as Server).setSecureContext(tlsOf(identity));
+    // Machines hear of the centre's keys.
+    machines.wake();
+  });
   return {
     close: async () => {
       forget();

@@ -6,14 +6,14 @@ import { refuseRevoked } from '../../join/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import { joinMachine } from './join.ts';
 import type { MachineParts } from './parts.ts';
-import { pollMachine, type ToldCancels } from './poll.ts';
+import { pollMachine, type Told } from './poll.ts';
 import { takeReport } from './report.ts';
 import { giveSecret } from './secret.ts';
 import { requestToken } from './token.ts';
 
 /** Everything that the machine listener serves. Who has not joined may only ask for a boot token and show it. */
 export function machineRoutes(parts: MachineParts): Route[] {
-  const told = toldCancels();
+  const told = toldMachines();
   const session = (request: FastifyRequest) => sessionOf(request, parts);
   return [
     route({
@@ -53,14 +53,14 @@ export function machineRoutes(parts: MachineParts): Route[] {
 }
 
 /** What each machine has been told: of a node, those of its newest joined alone are kept. */
-function toldCancels(): (session: Session) => ToldCancels {
-  const byNode = new Map<string, { claimedBy: string; cancels: ToldCancels }>();
+function toldMachines(): (session: Session) => Told {
+  const byNode = new Map<string, Told & { claimedBy: string }>();
   return ({ nodeId, claimedBy }) => {
     const known = byNode.get(nodeId);
-    if (known?.claimedBy === claimedBy) return known.cancels;
-    const cancels: ToldCancels = new Set();
-    byNode.set(nodeId, { claimedBy, cancels });
-    return cancels;
+    if (known?.claimedBy === claimedBy) return known;
+    const told = { claimedBy, cancels: new Set<string>() };
+    byNode.set(nodeId, told);
+    return told;
   };
 }
 

@@ -10,6 +10,7 @@ import { newId } from '#contract/ids.ts';
 import type { NodeSpec, SiteSection } from '#contract/nodeSpec.ts';
 import type { Operation, OperationAction, OperationInput, OperationResult } from '#contract/operations.ts';
 import { operations } from '#contract/operations.ts';
+import type { TrustList } from '#contract/trust.ts';
 
 /** The centre's agent door by the contract alone: it hands out what the test queues, and keeps what is reported. */
 export interface ScriptedCentre {
@@ -31,6 +32,8 @@ export interface ScriptedCentre {
   /** Hands the same operation out again, as a centre does that has lost the acknowledgement. */
   repeat(operationId: string): void;
   cancel(operationId: string): void;
+  /** From now on this is the list of the centre's keys. */
+  tellKeys(list: TrustList): Promise<void>;
   signEntry(
     entry: Pick<BootEntry, 'siteId' | 'nodeId' | 'macs'> &
       (Pick<RamdiskEntry, 'ramdisk'> | Pick<IsoEntry, 'iso'>),
@@ -58,6 +61,7 @@ export async function startCentre(): Promise<ScriptedCentre> {
   const cancelled = new Set<string>();
   const waiting = new Set<() => void>();
   let spec: NodeSpec | undefined;
+  let keys: { number: number; trust: string[] } | undefined;
   let port = 0;
   let server: Server | undefined;
   const notify = () => {
@@ -68,13 +72,18 @@ export async function startCentre(): Promise<ScriptedCentre> {
     centre.polls.push(message);
     for (const id of message.taken) queue.delete(id);
     const end = Date.now() + message.waitSeconds * 1000;
+    const isBehind = () => (keys?.number ?? 0) > (message.trustNumber ?? 0);
     const news = () =>
-      queue.size > 0 || cancelled.size > 0 || (spec?.generation ?? 0) > message.observedGeneration;
+      isBehind() ||
+      queue.size > 0 ||
+      cancelled.size > 0 ||
+      (spec?.generation ?? 0) > message.observedGeneration;
     while (!news() && Date.now() < end && !request.destroyed) await next(end - Date.now());
     const told = [...cancelled];
     cancelled.clear();
     const fresh = spec !== undefined && spec.generation > message.observedGeneration ? { spec } : {};
-    return { protocol: 1, ...fresh, operations: [...queue.values()], cancelled: told };
+    const trust = isBehind() ? { trust: keys?.trust } : {};
+    return { protocol: 1, ...fresh, ...trust, operations: [...queue.values()], cancelled: told };
   }
 
   function report(message: AgentReport): object {
@@ -160,6 +169,10 @@ export async function startCentre(): Promise<ScriptedCentre> {
     },
     cancel: (operationId) => {
       cancelled.add(operationId);
+      notify();
+    },
+    tellKeys: async (list) => {
+      keys = { number: list.number, trust: [await signDocument('railhead-trust', list, signing)] };
       notify();
     },
     signEntry: (entry) =>

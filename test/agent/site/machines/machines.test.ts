@@ -4,7 +4,13 @@ import { expect, test } from 'vitest';
 import { publicJwk } from '#central/join/keys.ts';
 import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
 import { discover, leaseTo } from '../bench/leases.ts';
-import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
+import {
+  fetchScript,
+  newMachine,
+  newMachineKeys,
+  type ScriptedMachine,
+  tokenIn,
+} from '../bench/scriptedMachine.ts';
 
 const refused = (promise: Promise<unknown>) =>
   promise.then(
@@ -208,6 +214,20 @@ test('a held poll is answered as soon as an operation arrives, and one that is t
   expect(ids(await held)).toEqual([operationId]);
   expect(ids(await machine.poll(session, [operationId], 0))).toEqual([]);
   expect(ids(await machine.poll(session, [], 0))).toEqual([operationId]);
+});
+
+test("a machine that waits hears of the centre's new keys at once, and once", async () => {
+  const { bench, machine, session } = await joinedMachine();
+  const held = machine.poll(session, [], 20);
+  const { authority, signing } = bench.centre;
+  await bench.centre.tellKeys({
+    number: 2,
+    issuedAt: new Date().toISOString(),
+    authorities: [authority.certificate],
+    signingKeys: [publicJwk(newMachineKeys().signing), publicJwk(signing)],
+  });
+  expect(await held).toMatchObject({ operations: [], trust: [expect.any(String)] });
+  expect(await machine.poll(session, [], 0)).toEqual({ operations: [], cancelled: [] });
 });
 
 test('a cancellation reaches the machine that has begun', async () => {
