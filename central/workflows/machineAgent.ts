@@ -5,7 +5,7 @@ import { newestRamdiskJoin } from '../agents/ramdiskJoins.ts';
 import { findAgent } from '../join/agents.ts';
 import { nodeTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
-import { noRamdisk, ramdiskAddressee, readyRamdisk } from './ramdisk.ts';
+import { noRamdisk, ramdiskAddressee, runningRamdisk } from './ramdisk.ts';
 import { type StepRun, waitFor } from './stepRun.ts';
 
 /** The agent of an installed OS that was not heard for so long, in milliseconds, is not connected: it polls every half minute. */
@@ -24,7 +24,7 @@ export async function machineAgent(run: StepRun): Promise<Addressee> {
   const whichever = async () =>
     (await isOsConnected(central.store, workflow.node_id))
       ? ({ target: 'node' } as const)
-      : readyRamdisk(run);
+      : runningRamdisk(run);
   if (attempt > 1) return waitFor(run, [nodeTopic(workflow.node_id)], whichever);
   const found = await whichever();
   if (found !== undefined) return found;

@@ -61,13 +61,29 @@ export async function ramdiskAddressee(run: StepRun): Promise<RamdiskAddressee> 
   const asked = await findOperation(run.central.store, run.stepId, run.attempt);
   if (asked?.join_id != null) return { target: 'ramdisk', joinId: asked.join_id };
   if (run.attempt > 1) return waitFor(run, [nodeTopic(run.workflow.node_id)], () => readyRamdisk(run));
-  const ready = await readyRamdisk(run);
-  if (ready !== undefined) return ready;
+  const running = await runningRamdisk(run);
+  if (running !== undefined) return running;
   throw noRamdisk('no ramdisk of this workflow is connected');
 }
 
-/** @throws RailheadError FORBIDDEN when this workflow's ramdisk is not trusted enough */
-export async function readyRamdisk(run: StepRun): Promise<RamdiskAddressee | undefined> {
+/**
+ * This workflow's ramdisk, unless it has left for the OS that it started.
+ * @throws RailheadError FORBIDDEN when it is not trusted enough
+ */
+export async function runningRamdisk(run: StepRun): Promise<RamdiskAddressee | undefined> {
+  const ready = await readyRamdisk(run);
+  if (ready === undefined) return undefined;
+  const left = await run.central.store
+    .selectFrom('operations')
+    .select('operation_id')
+    .where('join_id', '=', ready.joinId)
+    .where('action', '=', 'boot.kexec')
+    .where('outcome', '=', 'succeeded')
+    .executeTakeFirst();
+  return left === undefined ? ready : undefined;
+}
+
+async function readyRamdisk(run: StepRun): Promise<RamdiskAddressee | undefined> {
   const join = await joinedRamdisk(run);
   if (join !== undefined) await requireTrusted(run, join);
   return join?.lost_at === null ? { target: 'ramdisk', joinId: join.join_id } : undefined;

@@ -30,6 +30,21 @@ async function run(stage: Stage, steps: object[], more: object = {}) {
 const given = ({ site }: Stage, action: string) =>
   site.taken.filter((operation) => operation.action === action).map(({ input }) => input);
 
+test.each([{}, { on: 'ramdisk' }])(
+  'nothing is asked of a ramdisk that has started the OS: %j',
+  async (on) => {
+    const stage = await metalStage();
+    const { steps, userData } = sampleProfile;
+    const ended = await run(stage, steps, { userData, acceptance: [{ use: 'diag.dcgm', ...on }] });
+    expect(ended).toMatchObject({
+      state: 'failed',
+      error: { code: 'INVALID_STATE', details: { reason: 'no-ramdisk' } },
+    });
+    expect(ended.steps.at(-2)).toMatchObject({ use: 'boot.kexec', state: 'succeeded' });
+    expect(given(stage, 'diag.dcgm')).toEqual([]);
+  },
+);
+
 test('media.insert mounts a URL, the url of an earlier step, or an iso of the catalog by its https source', async () => {
   const url = 'https://isos.example.com/node-2.iso';
   const stage = await metalStage({ 'inspect.oob': { url } });
