@@ -1,8 +1,11 @@
 import Type, { type Static } from 'typebox';
+import type { Issue } from '#contract/findIssues.ts';
 import { poolUnitRules } from '#contract/hostConfig/rules.ts';
 import { poolUnitFields } from '#contract/hostConfig/units.ts';
 import { ImageRef } from '#contract/images.ts';
-import { validate } from '#contract/validate.ts';
+import { type Profile, profileIssues } from '#contract/profiles.ts';
+import { issueError, validate } from '#contract/validate.ts';
+import { planIssues } from '../workflows/plan.ts';
 
 /** What a pool wants of its site: images held ready, and the ramdisk that its machines boot, by architecture; and of its hosts: units. */
 export const PoolPolicy = Type.Object(
@@ -20,6 +23,8 @@ export const PoolPolicy = Type.Object(
     agent: Type.Enum(['bcd', 'none'], { default: 'bcd' }),
     /** Binds the hardware address that PXE discovery finds for a node's product UUID without asking. */
     trustProvisioningNetwork: Type.Boolean({ default: false }),
+    /** Steps that an adopted machine must pass, as a profile writes them. Nothing starts an adoption yet. */
+    acceptance: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 256 })),
     ...poolUnitFields,
   },
   { additionalProperties: false, default: {} },
@@ -32,4 +37,14 @@ export type PoolPolicy = Static<typeof PoolPolicy>;
  */
 export function checkPoolPolicy(policy: PoolPolicy): void {
   validate(Type.Object({ policy: PoolPolicy }), { policy }, 'INVALID_INPUT', poolUnitRules);
+  const [issue] = acceptanceIssues(policy.acceptance);
+  if (issue !== undefined) throw issueError({ ...issue, path: `policy.${issue.path}` }, 'INVALID_INPUT');
+}
+
+/** What is wrong with steps that adopted machines are to pass: what would be in a profile that adopts. */
+function acceptanceIssues(acceptance: PoolPolicy['acceptance']): Issue[] {
+  if (acceptance === undefined) return [];
+  const adoption = { id: 'adoption', version: 1, target: 'metal', entry: 'adopt', acceptance };
+  const malformed = profileIssues(adoption);
+  return malformed.length > 0 ? malformed : planIssues(adoption as Profile);
 }
