@@ -53,3 +53,14 @@ test("every route of a site's admin listener and local socket is tried, and all 
   expect(tried(attemptsAtSocket(async () => ({ status: 0, text: '' })))).toEqual(served);
   expect(served.every((route) => route.startsWith('GET '))).toBe(true);
 });
+
+test('no door for machines serves what operators ask', () => {
+  // The boot door has a health of its own.
+  const operators = servedBy(createAdminDoor({ log } as never, anyone)).filter(
+    (row) => row !== 'GET /healthz',
+  );
+  const boot = bootRoutes({ interface: { address: '10.77.0.1' }, httpUrl: url } as never);
+  const machines = [...boot.map(({ path }) => `GET ${path}`), ...rowsOf(machineRoutes({} as never))];
+  expect(operators.length).toBeGreaterThan(3);
+  expect(machines.filter((row) => operators.includes(row))).toEqual([]);
+});

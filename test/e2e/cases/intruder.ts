@@ -18,6 +18,7 @@ import {
   startCentre,
 } from '../intruder/centres.ts';
 import { attemptsAtMachines, joinMessage } from '../intruder/machines.ts';
+import { attemptsMeanwhile } from '../intruder/meanwhile.ts';
 import { attemptsAtAdmin, attemptsAtBoot, attemptsAtSocket } from '../intruder/open.ts';
 import { type Site, startSite } from '../intruder/site.ts';
 import type { Report } from '../report.ts';
@@ -54,6 +55,8 @@ async function intrude(report: Report, work: string, started: Closable[]): Promi
   report.phase('the centre’s agents');
   const loot = await lootAgents(centre, foreign, { siteId, usedToken: token });
   await tryAll(report, 'agents', await attemptsAtAgents(centre.agentsUrl, loot));
+  report.phase('credentials that go stale meanwhile');
+  await tryAll(report, 'revoked meanwhile', attemptsMeanwhile(centre));
   report.phase('the site');
   await tryAll(report, 'machines', attemptsAtMachines(site.machineUrl, site.loot));
   await tryAll(report, 'boot', attemptsAtBoot(site.bootUrl, site.loot.mac));
