@@ -18,7 +18,7 @@ import { withdrawnError, withdrawnRow } from './withdrawn.ts';
 
 export interface CacheOptions {
   directory: string;
-  /** The most that images may take on disk; what is desired or in use is never evicted to keep it. */
+  /** The most that images may take on disk; what is desired, pinned or in use is never evicted to keep it. */
   quotaBytes: number;
   /** PEM of a CA that the image sources' certificates may be issued by, beside the system's. */
   sourceCa?: string;
@@ -36,9 +36,10 @@ export type { Section } from './section.ts';
 export interface ImageCache {
   /**
    * States which images should be here, and which digests are withdrawn; starts the pulls that are missing and returns at once.
-   * What is withdrawn is not opened any more, transfers of it are cut off, and its bytes are removed.
+   * What is withdrawn is not opened any more, transfers of it are cut off, and its bytes are removed. What is pinned is not pulled for
+   * that, and stays if it is here.
    */
-  desire(images: CacheImage[], withdrawn?: readonly string[]): void;
+  desire(images: CacheImage[], withdrawn?: readonly string[], pinned?: readonly string[]): void;
   state(digest: string): CachedImage | undefined;
   /**
    * Resolves when the image is in the cache; waits for a running pull.
@@ -81,6 +82,7 @@ class DesiredCache implements ImageCache {
   #desired = new Map<string, CacheImage>();
   #refused = new Map<string, CachedImage>();
   #withdrawn: ReadonlySet<string> = new Set();
+  #pinned: readonly string[] = [];
   readonly #senders = new Senders();
   #closed = false;
 
@@ -94,7 +96,7 @@ class DesiredCache implements ImageCache {
       clock,
       quotaBytes,
       dispatcher: this.#sources,
-      desired: () => new Set(this.#desired.keys()),
+      spared: () => new Set([...this.#desired.keys(), ...this.#pinned]),
     };
     this.#puller = new Puller({
       pullOnce: (image, onReceived, signal) => pullImage(image, { ...context, onReceived, signal }),
@@ -106,7 +108,8 @@ class DesiredCache implements ImageCache {
     this.#proving = this.#proveAll();
   }
 
-  desire(images: CacheImage[], withdrawn: readonly string[] = []): void {
+  desire(images: CacheImage[], withdrawn: readonly string[] = [], pinned: readonly string[] = []): void {
+    this.#pinned = pinned;
     this.#withdrawn = new Set(withdrawn);
     const usable = images.filter(({ digest }) => !this.#withdrawn.has(digest));
     this.#desired = new Map(usable.map((image) => [image.digest, image]));

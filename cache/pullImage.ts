@@ -11,7 +11,7 @@ import type { PartialArtifact } from './write.ts';
 export interface PullContext {
   store: Store;
   /** Digests that must not be evicted for this one. */
-  desired: () => ReadonlySet<string>;
+  spared: () => ReadonlySet<string>;
   dispatcher: Dispatcher;
   clock: Clock;
   quotaBytes: number;
@@ -72,7 +72,7 @@ function promising(partial: PartialArtifact, { digest }: CacheImage, context: Pu
   let wantedBytes = 0;
   return (bytes) => {
     wantedBytes = Math.max(wantedBytes, bytes);
-    return context.store.makeRoom(digest, wantedBytes, context.desired(), partial);
+    return context.store.makeRoom(digest, wantedBytes, context.spared(), partial);
   };
 }
 

@@ -52,6 +52,8 @@ export const SiteSection = Type.Object(
     cacheImages: Type.Array(CacheImage),
     /** Digests that were withdrawn: they are neither served nor booted, and what is held of them goes. */
     withdrawn: Type.Optional(Type.Array(Digest)),
+    /** Digests that deploys stream now: a copy that is here is not evicted, whether it is among `cacheImages` or not. */
+    pinned: Type.Optional(Type.Array(Digest)),
     nodes: Type.Array(SiteNode),
     /** What machines boot next, each a BootEntry signed by the centre (compact JWS). Left out: what the site has stays. */
     bootEntries: Type.Optional(Type.Array(Type.String())),

@@ -5,6 +5,8 @@ import {
   addImageSigner as addSignerIn,
   revokeImageSigner as revokeSignerIn,
 } from '#central/images/signers.ts';
+import { evictionCandidates as candidatesAt, type EvictionCandidate } from '#central/siteCaches/eviction.ts';
+import { type CachedAtSite, imagesCachedAt as cachedAt } from '#central/siteCaches/locations.ts';
 
 /** Where a control plane is kept: only who has it can do what no API may. It works whether the control plane runs or not. */
 export interface Host {
@@ -43,4 +45,22 @@ export function createToken(
 ): Promise<{ tokenId: string; token: string; expiresAt: string }> {
   const parsed = grants.map((grant) => (typeof grant === 'string' ? parseGrant(grant) : grant));
   return onHost(directory, ({ store }) => createTokenIn(store, { name, grants: parsed, validMs }));
+}
+
+/** The images that a site has ready, by ref. */
+export function imagesCachedAt({ directory }: Host, siteId: string): Promise<CachedAtSite[]> {
+  return onHost(directory, ({ store }) => cachedAt(store, siteId));
+}
+
+/**
+ * What a site would give up to free `bytes`: its least recently used ready images, never one that a deploy has pinned or that is
+ * among `inUse` (image ids). A site evicts by itself; this is for whoever plans its disk.
+ */
+export function evictionCandidates(
+  { directory }: Host,
+  siteId: string,
+  bytes: number,
+  inUse: ReadonlySet<string> = new Set(),
+): Promise<EvictionCandidate[]> {
+  return onHost(directory, ({ store }) => candidatesAt(store, siteId, bytes, inUse));
 }

@@ -58,8 +58,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   await kept.change((identity) => identity);
   keep(startPruning(state, log));
   const cache = keep(await openSiteCache(config, log));
-  const { cacheImages = [], withdrawn = [] } = state.spec.current()?.site ?? {};
-  cache.desire(cacheImages, withdrawn);
+  const { cacheImages = [], withdrawn, pinned } = state.spec.current()?.site ?? {};
+  cache.desire(cacheImages, withdrawn, pinned);
 
   const machines = createWake();
   const news = createWake();

@@ -5,6 +5,7 @@ import type { CentralContext } from '../context.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
 import { bmcSecretOf, siteSecrets } from '../secrets.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
+import { pinnedDigests } from '../siteCaches/locations.ts';
 import type { Row } from '../store/tables.ts';
 
 /** What a site is to hold, know and serve as of now. */
@@ -12,6 +13,7 @@ export async function siteSection(context: CentralContext, siteId: string): Prom
   return {
     cacheImages: await desiredImages(context, siteId),
     withdrawn: await withdrawnDigests(context.store),
+    pinned: await pinnedDigests(context.store, siteId),
     nodes: await siteNodes(context, siteId),
     bootEntries: await desiredEntries(context.store, siteId),
   };

@@ -108,6 +108,19 @@ export async function unpinImages(queries: Queries, workflowId: string): Promise
   return [...new Set(rows.map((row) => row.site_id))];
 }
 
+/** What deploys stream at a site now, in a fixed order: the site is to keep its copies. */
+export async function pinnedDigests(queries: Queries, siteId: string): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('image_pins')
+    .innerJoin('images', 'images.image_id', 'image_pins.image_id')
+    .select('images.sha256')
+    .distinct()
+    .where('image_pins.site_id', '=', siteId)
+    .orderBy('images.sha256')
+    .execute();
+  return rows.map(({ sha256 }) => sha256);
+}
+
 /** The images that a site has ready, by ref. */
 export async function imagesCachedAt(queries: Queries, siteId: string): Promise<CachedAtSite[]> {
   const rows = await queries

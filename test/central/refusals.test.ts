@@ -5,7 +5,7 @@ import { imagesCachedAt, syncSiteImageLocations } from '#central/siteCaches/loca
 import type { Store } from '#central/store/store.ts';
 import type { Operation } from '#contract/operations.ts';
 import { mustRegister, newSigner, osImage } from './centre.ts';
-import type { FakeSite } from './fakeSite.ts';
+import { type FakeSite, pollOnce } from './fakeSite.ts';
 import { bootMachine, deploy, follow, osDigest, workflow } from './line.ts';
 import { sampleProfile } from './sampleProfile.ts';
 import { failedWith, instead, type Stage, setStage } from './stage.ts';
@@ -154,6 +154,9 @@ test("an image is pinned in its site's cache while a deploy streams it, and is u
   await at.report({ images: [] });
   const pins = () => host((store) => store.selectFrom('image_pins').select('workflow_id').execute());
   expect(await pins()).toEqual([{ workflow_id: workflowId }]);
+  const poll = { observedGeneration: 0, taken: [], waitSeconds: 0 };
+  const pinned = async () => (await pollOnce(stage.site, poll)).spec?.site?.pinned;
+  expect(await pinned()).toEqual([digest]);
   await host((store) => syncSiteImageLocations(store, siteId));
   expect(await host((store) => imagesCachedAt(store, siteId))).toMatchObject([
     { digest, usedAt: expect.any(String) },
@@ -161,6 +164,7 @@ test("an image is pinned in its site's cache while a deploy streams it, and is u
   await at.report(failedWith(operation, 'DRIVER_ERROR', 'truncated'));
   await follow(call, workflowId);
   expect(await pins()).toEqual([]);
+  expect(await pinned()).toEqual([]);
   await host((store) => syncSiteImageLocations(store, siteId));
   expect(await host((store) => imagesCachedAt(store, siteId))).toEqual([]);
 });

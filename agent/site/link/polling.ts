@@ -80,9 +80,9 @@ async function applySpec(spec: NodeSpec, parts: PollingParts): Promise<void> {
     );
     return;
   }
-  const { cacheImages, withdrawn, nodes, bootEntries } = spec.site;
+  const { cacheImages, withdrawn, pinned, nodes, bootEntries } = spec.site;
   state.spec.replace(spec);
-  cache.desire(cacheImages, withdrawn);
+  cache.desire(cacheImages, withdrawn, pinned);
   secrets.desire(nodes);
   if (bootEntries !== undefined) await convergeEntries(bootEntries, parts);
   log.info(
