@@ -122,7 +122,7 @@ async function oldTls(report: Report, { agentsUrl }: Centre, { machineUrl }: Sit
 async function rightful(
   report: Report,
   centre: Centre,
-  { machineUrl, loot }: Site,
+  { machineUrl, loot, lease }: Site,
   { node, wellKnown }: Awaited<ReturnType<typeof lootAgents>>,
 ): Promise<void> {
   const dispatcher = anyCertificate;
@@ -144,6 +144,7 @@ async function rightful(
   await asNode.close();
   const session = { dispatcher, bearer: loot.sessions.good, body: { waitSeconds: 0, taken: [] } };
   await mayCome('a good session', send('POST /v1/machine/poll', machineUrl, session));
+  lease('127.0.0.1');
   const body = await joinMessage(loot.bootTokens.good, loot.mac);
   await mayCome('a good boot token', send('POST /v1/join', machineUrl, { dispatcher, body }));
 }
