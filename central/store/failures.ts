@@ -9,6 +9,11 @@ const { DatabaseError } = pg;
 const uniqueViolation = '23505';
 /** SQLSTATE class 40: another transaction was in the way, and the same one may succeed now. */
 const rollbackClass = '40';
+/**
+ * SQLSTATE classes and codes of a server that ends, starts, fails over or has no connection left: class 08, 57P01 to 57P05 (operator
+ * intervention), 53300 too_many_connections, 25006 read_only_sql_transaction. Another try finds it, or its successor.
+ */
+const awayCodes = /^(08|57P|53300$|25006$)/;
 const reason = 'database';
 
 /** Whether a database error says that a row with this key exists already. */
@@ -28,6 +33,7 @@ export function isDatabaseFailure(error: unknown): boolean {
 export function databaseFailure(error: unknown): unknown {
   if (error instanceof RailheadError) return error;
   if (!(error instanceof DatabaseError)) return unavailable('the database cannot be reached', error);
+  if (awayCodes.test(error.code ?? '')) return unavailable('the database went away', error);
   if (error.code?.startsWith(rollbackClass)) return unavailable('the database was busy', error);
   return error;
 }

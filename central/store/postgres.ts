@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { ignore } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { databaseFailure } from './failures.ts';
 import { migrations } from './migrations.ts';
@@ -18,8 +19,9 @@ const migrationLock = 8_246_733;
  */
 export async function openPostgresStore(url: string): Promise<Kysely<Tables>> {
   const pool = new pg.Pool(connectionTo(url));
-  // An idle connection that the server ends is replaced by the next query; without a listener it would end the process.
-  pool.on('error', () => {});
+  // A lost connection is replaced by the next query: what fails is the query that it was needed for. Without a listener it would end
+  // the process; the pool listens to idle clients alone, and a client in a transaction is often without a query that would hear of it.
+  pool.on('error', ignore).on('connect', (client) => client.on('error', ignore));
   try {
     await migrate(pool);
   } catch (error) {
