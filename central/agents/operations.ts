@@ -9,9 +9,9 @@ import type {
   SealedSecret,
 } from '#contract/operations.ts';
 import type { CentralContext } from '../context.ts';
-import { nodeTopic, operationTopic, siteTopic } from '../signals.ts';
+import { nodeTopic, siteTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
-import type { Row, Tables } from '../store/tables.ts';
+import type { NewRow, Row, Tables } from '../store/tables.ts';
 import { type Addressee, machineOf } from './addressees.ts';
 import type { AgentIdentity } from './identity.ts';
 
@@ -54,12 +54,14 @@ export function findOperation(
 /**
  * Queues an operation for its site, or for the agent of an installed OS. What is for a machine is signed, so that a site can relay it but not
  * invent it, and addressed to the key of that agent.
+ * Runs in a transaction of the caller's, who wakes `queueTopic` after it.
  * @throws RailheadError INVALID_STATE, reason `no-node`
  */
 export async function queueOperation<Action extends OperationAction>(
-  { store, keys, sealer, signals }: CentralContext,
+  { keys, sealer }: CentralContext,
+  store: Queries,
   request: NewOperation<Action>,
-): Promise<string> {
+): Promise<NewRow<'operations'>> {
   const {
     siteId,
     nodeId,
@@ -97,16 +99,13 @@ export async function queueOperation<Action extends OperationAction>(
     created_at: now(),
     expires_at: expiresAt,
   };
-  await store.transaction().execute(async (queries) => {
-    await request.noting?.(queries);
-    await queries.insertInto('operations').values(row).execute();
-  });
-  signals.notify(queueTopic({ site_id: siteId, node_id: nodeId, target }));
-  return operation.operationId;
+  await request.noting?.(store);
+  await store.insertInto('operations').values(row).execute();
+  return row;
 }
 
 /** Notified when a queue has something new: the site's, which also has what is for its ramdisks, or that of an installed OS. */
-function queueTopic({
+export function queueTopic({
   site_id: siteId,
   node_id: nodeId,
   target,
@@ -181,9 +180,12 @@ export async function markCancelTold(store: Queries, operationIds: readonly stri
     .execute();
 }
 
-/** Asks whoever has it to abandon an operation where it can still be stopped. */
-export async function requestCancel({ store, signals }: CentralContext, operationId: string): Promise<void> {
-  const row = await store
+/** Notes that an operation is to be abandoned where it can still be stopped; who calls wakes `queueTopic` then. Undefined when it has ended. */
+export function requestCancel(
+  store: Queries,
+  operationId: string,
+): Promise<Pick<Row<'operations'>, 'site_id' | 'node_id' | 'target'> | undefined> {
+  return store
     .updateTable('operations')
     .set({ cancel_requested_at: now() })
     .where('operation_id', '=', operationId)
@@ -191,5 +193,4 @@ export async function requestCancel({ store, signals }: CentralContext, operatio
     .where('cancel_requested_at', 'is', null)
     .returning(['site_id', 'node_id', 'target'])
     .executeTakeFirst();
-  if (row !== undefined) signals.notify(queueTopic(row), operationTopic(operationId));
 }

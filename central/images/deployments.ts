@@ -1,4 +1,4 @@
-import { now, type Queries, type Store } from '../store/store.ts';
+import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
 /** A machine that was given an image: its disk has it or had begun to get it, or it was its medium. */
@@ -49,24 +49,22 @@ export async function noteUse(
 
 /** The machine has written the whole image: whatever was on the disk before is gone. A medium of this workflow may still be in. */
 export async function noteDeployed(
-  store: Store,
+  queries: Queries,
   { nodeId, workflowId }: UsePlace,
   sha256: string,
 ): Promise<void> {
-  await store.transaction().execute(async (queries) => {
-    await queries
-      .deleteFrom('node_images')
-      .where('node_id', '=', nodeId)
-      .where('sha256', '!=', sha256)
-      .where((where) => where.or([where('state', '!=', 'mounted'), where('workflow_id', '!=', workflowId)]))
-      .execute();
-    await queries
-      .updateTable('node_images')
-      .set({ state: 'deployed', at: now() })
-      .where('node_id', '=', nodeId)
-      .where('sha256', '=', sha256)
-      .execute();
-  });
+  await queries
+    .deleteFrom('node_images')
+    .where('node_id', '=', nodeId)
+    .where('sha256', '!=', sha256)
+    .where((where) => where.or([where('state', '!=', 'mounted'), where('workflow_id', '!=', workflowId)]))
+    .execute();
+  await queries
+    .updateTable('node_images')
+    .set({ state: 'deployed', at: now() })
+    .where('node_id', '=', nodeId)
+    .where('sha256', '=', sha256)
+    .execute();
 }
 
 /** The disk was wiped: the machine has no image any more. */

@@ -282,4 +282,7 @@ CREATE INDEX node_images_by_workflow ON node_images (workflow_id);
   `
 CREATE INDEX open_operations_by_node ON operations (node_id) WHERE outcome IS NULL;
 `,
+  `
+ALTER TABLE workflow_claims ADD COLUMN claim_id TEXT NOT NULL DEFAULT '';
+`,
 ];

@@ -352,6 +352,9 @@ interface SecretDeliveriesTable {
 interface WorkflowClaimsTable {
   workflow_id: string;
   centre: string;
+  /** Another one with every taking, so that who lost it finds out. */
+  claim_id: string;
+  /** By the clock of the database. */
   until: Time;
 }
 

@@ -6,15 +6,22 @@ import type { CentralContext } from '../context.ts';
 import { nodeLabels } from '../metal/labels.ts';
 import { verdict } from '../metal/settle.ts';
 import { nodeTopic, workflowTopic } from '../signals.ts';
-import { claimWorkflow, releaseWorkflow } from './claims.ts';
+import {
+  type Claim,
+  ClaimLost,
+  claimWorkflow,
+  releaseClaim,
+  renewClaim,
+  takeableWorkflows,
+} from './claims.ts';
 import { decideNext, isDecisiveFailure, type Move, type SkipReason } from './decide.ts';
 import {
+  type ClaimedWorkflow,
   changeStep,
   findWorkflow,
   finishWorkflow,
   type StepRow,
   stepsOf,
-  type WorkflowRow,
 } from './records.ts';
 import { runStep } from './runStep.ts';
 import { CentreStopping, StepCancelled } from './stepRun.ts';
@@ -46,12 +53,7 @@ export function openEngine(central: CentralContext): Engine {
 
   /** What was running when this centre ended, and what other centres left. */
   async function takeUp(): Promise<void> {
-    const rows = await central.store
-      .selectFrom('workflows')
-      .select('workflow_id')
-      .where('state', '=', 'running')
-      .execute();
-    for (const row of rows) run(row.workflow_id);
+    for (const workflowId of await takeableWorkflows(central)) run(workflowId);
   }
   let takingUp: NodeJS.Timeout | undefined;
 
@@ -63,7 +65,7 @@ export function openEngine(central: CentralContext): Engine {
     },
     resume: async () => {
       await takeUp();
-      takingUp = setInterval(() => void takeUp().catch(ignore), central.times.claimMs);
+      takingUp = setInterval(() => void takeUp().catch(ignore), central.times.claimMs / 3);
     },
     close: async () => {
       clearInterval(takingUp);
@@ -85,10 +87,12 @@ async function runClaimed(
   workflowId: string,
   { cancel, closing }: RunInterrupts,
 ): Promise<void> {
+  const claim = await claimWorkflow(central, workflowId);
+  if (claim === undefined) return;
   const ended = new AbortController();
   const stop = AbortSignal.any([closing, ended.signal]);
   const renew = async () => {
-    if (!(await claimWorkflow(central, workflowId))) ended.abort(new CentreStopping());
+    if (!(await renewClaim(central, claim))) ended.abort(new ClaimLost());
   };
   const renewing = setInterval(() => void renew().catch(ignore), central.times.claimMs / 3);
   const cancelled = async () => {
@@ -97,43 +101,48 @@ async function runClaimed(
   };
   void central.signals.until([workflowTopic(workflowId)], cancelled, stop).catch(ignore);
   try {
-    await runToEnd(central, workflowId, { cancel, closing: stop });
+    await runToEnd(central, claim, { cancel, closing: stop });
   } finally {
     clearInterval(renewing);
     ended.abort(new CentreStopping());
-    await releaseWorkflow(central, workflowId);
+    await releaseClaim(central.store, claim);
   }
 }
 
 /** Moves a workflow on until it has ended. What fails outside of a step, such as a full disk, is tried again until it works. */
-async function runToEnd(
-  central: CentralContext,
-  workflowId: string,
-  interrupts: RunInterrupts,
-): Promise<void> {
+async function runToEnd(central: CentralContext, claim: Claim, interrupts: RunInterrupts): Promise<void> {
   for (let failures = 0; ; ) {
     try {
-      if (await advance(central, workflowId, interrupts)) return;
+      if (await advance(central, claim, interrupts)) return;
       failures = 0;
     } catch (error) {
+      if (error instanceof CentreStopping) throw error;
       interrupts.closing.throwIfAborted();
       failures++;
-      central.log.error({ err: error, workflowId, failures }, 'workflow stands still; it is tried again');
+      central.log.error(
+        { err: error, workflowId: claim.workflow_id, failures },
+        'workflow stands still; it is tried again',
+      );
       await pause(backoffMs(failures, { firstMs: central.times.retryDelayMs, maxMs: 60_000 }), interrupts);
     }
   }
 }
 
-/** Makes the next move of a workflow; true when it has ended, or another centre runs it. */
+/**
+ * Makes the next move of a workflow; true when it has ended.
+ * @throws ClaimLost when another centre has taken it over
+ */
 async function advance(
   central: CentralContext,
-  workflowId: string,
+  claim: Claim,
   { cancel, closing }: RunInterrupts,
 ): Promise<boolean> {
   closing.throwIfAborted();
-  if (!(await claimWorkflow(central, workflowId))) return true;
-  const workflow = await findWorkflow(central.store, workflowId);
-  if (workflow === undefined || workflow.state !== 'running') return true;
+  if (!(await renewClaim(central, claim))) throw new ClaimLost();
+  const { workflow_id: workflowId } = claim;
+  const row = await findWorkflow(central.store, workflowId);
+  if (row === undefined || row.state !== 'running') return true;
+  const workflow = { ...row, ...claim };
   if (workflow.cancel_requested_at !== null) cancel.abort(new StepCancelled());
   const steps = await stepsOf(central.store, workflowId);
   const labels = await nodeLabels(central.store, workflow.node_id);
@@ -155,7 +164,7 @@ async function pause(milliseconds: number, { cancel, closing }: RunInterrupts): 
 
 async function skip(
   { store }: CentralContext,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   { steps, reason }: Extract<Move, { kind: 'skip' }>,
 ): Promise<void> {
   const set = { state: 'skipped' as const, result: JSON.stringify({ reason }) };
@@ -177,7 +186,7 @@ const skipTexts: Record<SkipReason, string> = {
 
 async function finish(
   { store }: CentralContext,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   steps: readonly StepRow[],
   outcome: 'succeeded' | 'failed' | 'cancelled',
 ): Promise<void> {

@@ -9,10 +9,13 @@ import type { Settlement } from '../metal/states.ts';
 import { unpinImages } from '../siteCaches/locations.ts';
 import { now, type Queries, type Store, toJson } from '../store/store.ts';
 import type { NewRow, Row } from '../store/tables.ts';
+import { type Claim, underClaim } from './claims.ts';
 import type { PlannedStep } from './plan.ts';
 
 export type WorkflowRow = Row<'workflows'>;
 export type StepRow = Row<'workflow_steps'>;
+/** A workflow that this centre runs, with its claim on it. */
+export type ClaimedWorkflow = WorkflowRow & Claim;
 
 /** A workflow to start: one run of a profile on one node. */
 export interface NewWorkflow {
@@ -89,15 +92,18 @@ export interface StepChange {
   data?: unknown;
 }
 
-/** Changes a step and records the event in one transaction. */
+/**
+ * Changes a step and records the event in one transaction.
+ * @throws ClaimLost when another centre has taken the workflow over
+ */
 export async function changeStep(
   store: Store,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   step: StepRow,
   change: StepChange,
 ): Promise<void> {
   const { use } = JSON.parse(step.step) as PlannedStep;
-  await store.transaction().execute(async (queries) => {
+  await underClaim(store, workflow, async (queries) => {
     await queries.updateTable('workflow_steps').set(change.set).where('step_id', '=', step.step_id).execute();
     await recordEvent(queries, {
       type: `step.${change.event}`,
@@ -114,14 +120,15 @@ export async function changeStep(
 /**
  * How a workflow ended, for good: its node takes the state that follows, and what was prepared for it is void. One that has given
  * its machine an image which was withdrawn meanwhile does not succeed.
+ * @throws ClaimLost when another centre has taken the workflow over
  */
 export async function finishWorkflow(
   store: Store,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   outcome: 'succeeded' | 'failed' | 'cancelled',
   failure: WireError | undefined,
 ): Promise<void> {
-  await store.transaction().execute(async (queries) => {
+  await underClaim(store, workflow, async (queries) => {
     const withdrawn = outcome === 'succeeded' ? await withdrawnUse(queries, workflow.workflow_id) : undefined;
     const state = withdrawn === undefined ? outcome : 'failed';
     const error = withdrawn === undefined ? failure : toWireError(withdrawn);

@@ -1,11 +1,12 @@
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import type { OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
 import type { Addressee } from '../agents/addressees.ts';
-import { findOperation, queueOperation, requestCancel } from '../agents/operations.ts';
+import { findOperation, queueOperation, queueTopic, requestCancel } from '../agents/operations.ts';
 import { refuseWithdrawnUse } from '../images/withdrawnUse.ts';
 import { allSites, nodeTopic, operationTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { underClaim } from './claims.ts';
 import { CentreStopping, StepCancelled, type StepResult, type StepRun, waitFor } from './stepRun.ts';
 
 /**
@@ -63,7 +64,7 @@ export async function beginOperation<Action extends OperationAction>(
   run.stop.throwIfAborted();
   const place = { siteId: workflow.site_id, nodeId: workflow.node_id, workflowId: workflow.workflow_id };
   const input = await makeInput();
-  return queueOperation(central, {
+  const task = {
     ...place,
     stepId,
     attempt,
@@ -73,11 +74,16 @@ export async function beginOperation<Action extends OperationAction>(
     expiresAt: deadline,
     ...(to !== undefined && { to }),
     secrets,
-    noting: async (queries) => {
+    noting: async (queries: Queries) => {
       await noting?.(queries);
       if (step.phase === 'main') await refuseWithdrawnUse(queries, workflow.workflow_id);
     },
-  });
+  };
+  const queued = await underClaim(central.store, workflow, (queries) =>
+    queueOperation(central, queries, task),
+  );
+  central.signals.notify(queueTopic(queued));
+  return queued.operation_id;
 }
 
 /** Runs `work`; when that is interrupted, asks for the operation to be abandoned, and on a cancel gives it time to end. */
@@ -90,7 +96,9 @@ export async function abandoning<Value>(
     return await work();
   } catch (error) {
     if (!run.stop.aborted || error instanceof CentreStopping) throw error;
-    await requestCancel(run.central, operationId);
+    const { store, signals } = run.central;
+    const asked = await underClaim(store, run.workflow, (queries) => requestCancel(queries, operationId));
+    if (asked !== undefined) signals.notify(queueTopic(asked), operationTopic(operationId));
     if (error instanceof StepCancelled) await graceToEnd(run, operationId);
     throw error;
   }

@@ -6,7 +6,7 @@ import type { CentralContext } from '../context.ts';
 import { isDatabaseFailure } from '../store/failures.ts';
 import { fromNow, now } from '../store/store.ts';
 import type { PlannedStep } from './plan.ts';
-import { changeStep, type StepRow, type WorkflowRow } from './records.ts';
+import { type ClaimedWorkflow, changeStep, type StepRow } from './records.ts';
 import { awaitRejoin } from './rejoin.ts';
 import { CentreStopping, StepCancelled, type StepResult, type StepRun } from './stepRun.ts';
 import { executors } from './steps/index.ts';
@@ -31,7 +31,7 @@ export interface Interrupts {
  */
 export async function runStep(
   central: CentralContext,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   row: StepRow,
   interrupts: Interrupts,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function endOf(attempted: Promise<StepResult>): Promise<{ result: StepResu
 /** One attempt, from its start to what it returns. */
 async function tryOnce(
   central: CentralContext,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   row: StepRow,
   step: PlannedStep,
   { interrupt, closing }: { interrupt: AbortSignal; closing: AbortSignal },
@@ -96,7 +96,7 @@ async function attempt(run: StepRun): Promise<StepResult> {
  */
 async function begin(
   { store, times }: CentralContext,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   row: StepRow,
   step: PlannedStep,
 ): Promise<string> {
@@ -116,7 +116,12 @@ async function begin(
   return deadline;
 }
 
-async function succeed({ store }: CentralContext, workflow: WorkflowRow, row: StepRow, result: StepResult) {
+async function succeed(
+  { store }: CentralContext,
+  workflow: ClaimedWorkflow,
+  row: StepRow,
+  result: StepResult,
+) {
   const set = {
     state: 'succeeded' as const,
     result: JSON.stringify(result),
@@ -126,14 +131,14 @@ async function succeed({ store }: CentralContext, workflow: WorkflowRow, row: St
   await changeStep(store, workflow, row, { set, event: 'succeeded', data: result });
 }
 
-async function cancel({ store }: CentralContext, workflow: WorkflowRow, row: StepRow) {
+async function cancel({ store }: CentralContext, workflow: ClaimedWorkflow, row: StepRow) {
   const set = { state: 'cancelled' as const, finished_at: now() };
   await changeStep(store, workflow, row, { set, event: 'cancelled' });
 }
 
 async function failOrRetry(
   { store, times, log }: CentralContext,
-  workflow: WorkflowRow,
+  workflow: ClaimedWorkflow,
   row: StepRow,
   step: PlannedStep,
   cause: unknown,

@@ -2,12 +2,12 @@ import type { RailheadError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
 import type { PlannedStep } from './plan.ts';
-import type { WorkflowRow } from './records.ts';
+import type { ClaimedWorkflow } from './records.ts';
 
 /** One attempt of one step, as its executor sees it. */
 export interface StepRun {
   central: CentralContext;
-  workflow: WorkflowRow;
+  workflow: ClaimedWorkflow;
   profile: Profile;
   step: PlannedStep;
   stepId: string;

@@ -2,10 +2,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { onHost } from '#central/host.ts';
 import { type Central, startCentral } from '#central/start.ts';
 import { databaseOf } from '#central/store/database.ts';
-import { claimWorkflow } from '#central/workflows/claims.ts';
 import type { Operation } from '#contract/operations.ts';
 import { apiClient, type Call, mintToken } from './centre.ts';
 import { dialect } from './directory.ts';
@@ -77,19 +75,5 @@ describe.runIf(dialect === 'postgres')('two centres on one database', () => {
     await stage.site.report(failedWith(running as Operation, 'INVALID_STATE', 'cancelled'));
     await follow(callSecond, workflowId);
     expect(await workflow(callSecond, workflowId)).toMatchObject({ state: 'cancelled' });
-  });
-
-  test('what a centre that is gone had claimed is taken over when the claim has run out, and not before', async () => {
-    await setUp();
-    const workflowId = await deploy(stage.line, 'node-1');
-    await follow(stage.line.call, workflowId);
-    await onHost(directory, async ({ store }) => {
-      const claim = (instance: string) => claimWorkflow({ store, instance, times }, workflowId);
-      expect(await claim('gone')).toBe(true);
-      expect(await claim('heir')).toBe(false);
-      expect(await claim('gone')).toBe(true);
-      await expect.poll(() => claim('heir'), { timeout: 5_000 }).toBe(true);
-      expect(await claim('gone')).toBe(false);
-    });
   });
 });

@@ -7,6 +7,7 @@ import { resolveImage } from '../../images/resolve.ts';
 import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import type { Row } from '../../store/tables.ts';
 import { boundEntry, nodeOf } from '../boundEntry.ts';
+import { underClaim } from '../claims.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -18,7 +19,7 @@ export function prepareRamdisk(run: StepRun): Promise<StepResult> {
   return relay(run, 'boot.prepareRamdisk', async () => {
     const entry = await bootEntry(run);
     const signed = await signDocument('railhead-boot-entry', entry, run.central.keys.signing);
-    await desireEntry(run.central.store, entry, signed);
+    await underClaim(run.central.store, run.workflow, (queries) => desireEntry(queries, entry, signed));
     return { entry: signed };
   });
 }

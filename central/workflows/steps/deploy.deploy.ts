@@ -11,6 +11,7 @@ import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import { touchImageLocation, unpinImages } from '../../siteCaches/locations.ts';
 import { parseJson, type Queries } from '../../store/store.ts';
 import type { Row } from '../../store/tables.ts';
+import { underClaim } from '../claims.ts';
 import type { PlannedStep } from '../plan.ts';
 import { ramdiskAddressee } from '../ramdisk.ts';
 import { stepsOf } from '../records.ts';
@@ -42,8 +43,9 @@ export async function deploy(run: StepRun, input: StepInput<'deploy.deploy'>): P
         found: result.digest,
       },
     );
-  const { node_id: nodeId, workflow_id: workflowId } = run.workflow;
-  await noteDeployed(run.central.store, { nodeId, workflowId }, image.sha256);
+  const { central, workflow } = run;
+  const place = { nodeId: workflow.node_id, workflowId: workflow.workflow_id };
+  await underClaim(central.store, workflow, (queries) => noteDeployed(queries, place, image.sha256));
   return result;
 }
 
@@ -52,7 +54,9 @@ async function streaming(run: StepRun, work: () => Promise<StepResult>): Promise
   try {
     return await work();
   } finally {
-    if (!run.closing.aborted) await unpinImages(run.central.store, run.workflow.workflow_id);
+    const { central, workflow } = run;
+    if (!run.closing.aborted)
+      await underClaim(central.store, workflow, (queries) => unpinImages(queries, workflow.workflow_id));
   }
 }
 

@@ -3,6 +3,7 @@ import { hasCode, RailheadError } from '#contract/errors.ts';
 import type { StepInput } from '#contract/steps.ts';
 import { isReadBackClean, WipeResult } from '#contract/wipe.ts';
 import { forgetDeployed } from '../../images/deployments.ts';
+import { underClaim } from '../claims.ts';
 import { ramdiskAddressee } from '../ramdisk.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -17,7 +18,9 @@ export async function wipeDisks(run: StepRun, input: StepInput<'disk.wipe'>): Pr
     const result = await relay(run, 'disk.wipe', async () => input, ramdisk);
     const attested = attestation(input.mode, result);
     if (attested.attested && input.mode !== 'none')
-      await forgetDeployed(run.central.store, run.workflow.node_id);
+      await underClaim(run.central.store, run.workflow, (queries) =>
+        forgetDeployed(queries, run.workflow.node_id),
+      );
     return { ...result, ...attested };
   } catch (error) {
     if (!hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'result-signature') throw error;

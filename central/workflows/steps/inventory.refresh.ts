@@ -4,6 +4,7 @@ import { InventoryResult } from '#contract/inventory.ts';
 import { identityMismatch } from '../../metal/machineIdentity.ts';
 import { macsOf } from '../../metal/macs.ts';
 import { now } from '../../store/store.ts';
+import { underClaim } from '../claims.ts';
 import { machineAgent } from '../machineAgent.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -32,11 +33,13 @@ export async function refreshInventory(run: StepRun): Promise<StepResult> {
     discoveredMacs: discovered.map(({ mac }) => mac),
   });
   if (mismatch !== undefined) throw anotherMachine(nodeId, mismatch);
-  await store
-    .updateTable('nodes')
-    .set({ inventory: JSON.stringify(inventory), inventory_at: now() })
-    .where('node_id', '=', nodeId)
-    .execute();
+  await underClaim(store, run.workflow, (queries) =>
+    queries
+      .updateTable('nodes')
+      .set({ inventory: JSON.stringify(inventory), inventory_at: now() })
+      .where('node_id', '=', nodeId)
+      .execute(),
+  );
   return result;
 }
 

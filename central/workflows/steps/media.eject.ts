@@ -1,5 +1,6 @@
 import { dropIsoEntry } from '../../bootEntries.ts';
 import { unpinImages } from '../../siteCaches/locations.ts';
+import { underClaim } from '../claims.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -7,8 +8,10 @@ import type { StepResult, StepRun } from '../stepRun.ts';
 export function ejectMedia(run: StepRun): Promise<StepResult> {
   const { central, workflow } = run;
   return relay(run, 'media.eject', async () => {
-    await dropIsoEntry(central.store, workflow.node_id);
-    await unpinImages(central.store, workflow.workflow_id);
+    await underClaim(central.store, workflow, async (queries) => {
+      await dropIsoEntry(queries, workflow.node_id);
+      await unpinImages(queries, workflow.workflow_id);
+    });
     return {};
   });
 }

@@ -9,6 +9,7 @@ import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import { touchImageLocation, unpinImages } from '../../siteCaches/locations.ts';
 import type { Row } from '../../store/tables.ts';
 import { boundEntry, nodeOf } from '../boundEntry.ts';
+import { underClaim } from '../claims.ts';
 import { type OperationExtras, relay } from '../relay.ts';
 import { resultOf } from '../results.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
@@ -36,7 +37,8 @@ function mount(
 ): Promise<StepResult> {
   const makeInput = async () => {
     const url = await urlToMount();
-    await dropIsoEntry(run.central.store, run.workflow.node_id);
+    const { central, workflow } = run;
+    await underClaim(central.store, workflow, (queries) => dropIsoEntry(queries, workflow.node_id));
     return { url };
   };
   return relay(run, 'media.insert', makeInput, undefined, extras);
@@ -82,10 +84,11 @@ async function bootIsoInstead(run: StepRun, image: Row<'images'>): Promise<StepR
     const noting = noteGiven(run, image, 'mounted');
     return await relay(run, 'media.insert', makeInput, undefined, { noting });
   } catch (error) {
-    if (!closing.aborted) {
-      await dropIsoEntry(central.store, workflow.node_id);
-      await unpinImages(central.store, workflow.workflow_id);
-    }
+    if (!closing.aborted)
+      await underClaim(central.store, workflow, async (queries) => {
+        await dropIsoEntry(queries, workflow.node_id);
+        await unpinImages(queries, workflow.workflow_id);
+      });
     throw error;
   }
 }
@@ -97,7 +100,7 @@ async function desiredIsoEntry(run: StepRun, image: Row<'images'>): Promise<stri
   const iso = { ref: image.ref, digest: image.sha256 };
   const entry: IsoEntry = { ...(await boundEntry(run, await nodeOf(run))), iso };
   const signed = await signDocument('railhead-boot-entry', entry, keys.signing);
-  await store.transaction().execute(async (queries) => {
+  await underClaim(store, run.workflow, async (queries) => {
     await desireEntry(queries, entry, signed, image.image_id);
     const pin = { siteId: entry.siteId, imageId: image.image_id, pinFor: run.workflow.workflow_id };
     await touchImageLocation(queries, pin);

@@ -5,6 +5,7 @@ import { now } from '../../store/store.ts';
 import { renderFor } from '../../userData/renderFor.ts';
 import { defaultTokenTtlSeconds } from '../../userData/settings.ts';
 import { loadTemplate } from '../../userData/templates.ts';
+import { underClaim } from '../claims.ts';
 import { userDataRefPrefix } from '../records.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -21,7 +22,7 @@ export async function render(run: StepRun): Promise<StepResult> {
   const template = await loadTemplate(profile.userData, central.userData.templates);
   const nodeId = workflow.node_id;
   const binding = { role: 'node', nodeId, workflowId: workflow.workflow_id } as const;
-  return central.store.transaction().execute(async (queries) => {
+  return underClaim(central.store, workflow, async (queries) => {
     const { token, joinTokenId } = await createJoinToken(queries, {
       ...binding,
       validMs: (central.userData.tokenTtlSeconds ?? defaultTokenTtlSeconds) * 1000,
