@@ -1,27 +1,27 @@
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { checkPoolPolicy, type PoolPolicy } from './groups/poolPolicy.ts';
-import { now, type Queries } from './store/store.ts';
+import { now, type Queries, type Store } from './store/store.ts';
 import type { Row } from './store/tables.ts';
+import { inTenant } from './tenants.ts';
 
 export async function createPool(
-  store: Queries,
+  store: Store,
   pool: { tenantId: string; siteId: string; class: string; policy: PoolPolicy },
 ): Promise<Row<'pools'>> {
   const { tenantId, siteId, policy } = pool;
   checkPoolPolicy(policy);
-  return store
-    .insertInto('pools')
-    .values({
-      pool_id: newId('pool'),
-      tenant_id: tenantId,
-      site_id: siteId,
-      class: pool.class,
-      policy: JSON.stringify(policy),
-      created_at: now(),
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = {
+    pool_id: newId('pool'),
+    tenant_id: tenantId,
+    site_id: siteId,
+    class: pool.class,
+    policy: JSON.stringify(policy),
+    created_at: now(),
+  };
+  return inTenant(store, tenantId, (queries) =>
+    queries.insertInto('pools').values(row).returningAll().executeTakeFirstOrThrow(),
+  );
 }
 
 /** @throws RailheadError NOT_FOUND when the tenant has no such pool */

@@ -1,9 +1,10 @@
 import { RailheadError } from '#contract/errors.ts';
-import { revokeFamily } from './api/tokens.ts';
-import { rootTenant } from './images/signers.ts';
+import { forShare } from './store/rowLocks.ts';
 import { isDuplicate, now, type Queries, type Store } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
+/** The tenant that the platform itself is: its signers vouch for every tenant's images. */
+export const rootTenant = 'root';
 /** The tenant under which the shipped profiles are listed; it is no record. */
 const builtinTenant = 'builtin';
 
@@ -14,11 +15,7 @@ export async function requireTenant(store: Queries, tenantId: string): Promise<R
     .selectAll()
     .where('tenant_id', '=', tenantId)
     .executeTakeFirst();
-  if (tenant === undefined)
-    throw new RailheadError('NOT_FOUND', `there is no tenant ${tenantId}: tenants.list shows them`, {
-      path: 'tenantId',
-      tenantId,
-    });
+  if (tenant === undefined) throw noTenant(tenantId);
   return tenant;
 }
 
@@ -46,41 +43,31 @@ export async function createTenant(
 }
 
 /**
- * Removes a tenant that owns nothing, and revokes its tokens.
- * @throws RailheadError NOT_FOUND; INVALID_STATE while something is its own, naming the first kind of thing
+ * Makes something that is to belong to a tenant, in one transaction: the tenant is there until it is made, and who removes the tenant
+ * then finds it.
+ * @throws RailheadError NOT_FOUND
  */
-export function removeTenant(store: Store, tenantId: string): Promise<void> {
+export function inTenant<Value>(
+  store: Store,
+  tenantId: string,
+  make: (queries: Queries) => Promise<Value>,
+): Promise<Value> {
   return store.transaction().execute(async (queries) => {
-    await requireTenant(queries, tenantId);
-    const holds = tenantId === rootTenant ? 'the platform' : await firstBelonging(queries, tenantId);
-    if (holds !== undefined)
-      throw new RailheadError('INVALID_STATE', `tenant ${tenantId} has ${holds}: remove them first`, {
-        path: 'tenantId',
-        reason: 'in-use',
-        holds,
-      });
-    const tokens = await queries
-      .selectFrom('tokens')
-      .select('token_id')
-      .where('tenant_id', '=', tenantId)
-      .where('revoked_at', 'is', null)
-      .execute();
-    await revokeFamily(
-      queries,
-      tokens.map((row) => row.token_id),
-    );
-    await queries.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute();
+    await keepTenant(queries, tenantId);
+    return make(queries);
   });
 }
 
-async function firstBelonging(queries: Queries, tenantId: string): Promise<string | undefined> {
-  for (const table of ['images', 'profiles', 'pools', 'nodes', 'tenant_secrets'] as const) {
-    const found = await queries
-      .selectFrom(table)
-      .select('tenant_id')
-      .where('tenant_id', '=', tenantId)
-      .executeTakeFirst();
-    if (found !== undefined) return table;
-  }
-  return undefined;
+/**
+ * Has a tenant stay until the transaction ends.
+ * @throws RailheadError NOT_FOUND
+ */
+export async function keepTenant(queries: Queries, tenantId: string): Promise<void> {
+  const query = queries.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId);
+  if ((await forShare(queries, query).executeTakeFirst()) === undefined) throw noTenant(tenantId);
+}
+
+export function noTenant(tenantId: string): RailheadError {
+  const message = `there is no tenant ${tenantId}: tenants.list shows them`;
+  return new RailheadError('NOT_FOUND', message, { path: 'tenantId', tenantId });
 }

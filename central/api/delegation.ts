@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Queries, Store } from '../store/store.ts';
+import { keepTenant } from '../tenants.ts';
 import { fleet, type Grant, isGranted, type Scope, tenantScopes } from './grants.ts';
 import { type Caller, createToken, type NewToken, requireGood } from './tokens.ts';
 
@@ -33,10 +34,11 @@ export async function refuseBeyond(
 /**
  * Mints a token by another one, in one transaction with the question whether that one is still good: none is born after the family
  * that it would belong to was revoked.
- * @throws RailheadError UNAUTHENTICATED when its parent was revoked, or has expired, meanwhile
+ * @throws RailheadError NOT_FOUND for a tenant that was removed meanwhile, UNAUTHENTICATED when its parent was revoked, or has expired, meanwhile
  */
 export function mintBy(store: Store, { tokenId }: Caller, token: NewToken) {
   return store.transaction().execute(async (queries) => {
+    if (token.tenantId !== undefined) await keepTenant(queries, token.tenantId);
     await lockToken(queries, tokenId);
     await requireGood(queries, tokenId);
     return createToken(queries, { ...token, parentId: tokenId });

@@ -8,6 +8,7 @@ import { type ApiContext, type Group, method } from '../api/method.ts';
 import { dropSecret, findSecret, nodesWithSecret, putSecret, type SecretName } from '../secrets.ts';
 import { siteTopic } from '../signals.ts';
 import type { Row } from '../store/tables.ts';
+import { inTenant } from '../tenants.ts';
 
 const closed = { additionalProperties: false };
 const name = { tenantId: TenantId, ref: SecretRef };
@@ -20,9 +21,9 @@ export const secrets: Group = {
     input: Type.Object({ ...name, text: Type.String({ minLength: 1, maxLength: 16_384 }) }, closed),
     scopes: ({ tenantId }) => tenantScopes(tenantId),
     run: async (context, { text, ...secret }) => {
-      const row = await context.store
-        .transaction()
-        .execute((store) => putSecret({ store, sealer: context.sealer }, secret, text));
+      const row = await inTenant(context.store, secret.tenantId, (store) =>
+        putSecret({ store, sealer: context.sealer }, secret, text),
+      );
       await tellSites(context, secret);
       return present(row);
     },

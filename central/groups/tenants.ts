@@ -6,7 +6,8 @@ import { type Group, method } from '../api/method.ts';
 import { tokensTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { createTenant, removeTenant, requireTenant } from '../tenants.ts';
+import { removeTenant } from '../tenantRemoval.ts';
+import { createTenant, requireTenant } from '../tenants.ts';
 
 const closed = { additionalProperties: false };
 const Name = Type.String({ minLength: 1, maxLength: 128 });

@@ -2,9 +2,9 @@ import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { canonicalSource } from '#contract/imageSource.ts';
 import type { RegisterImage } from '#contract/images.ts';
-import { isDuplicate, now, type Queries } from '../store/store.ts';
+import { isDuplicate, now, type Queries, type Store } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { rootTenant } from './signers.ts';
+import { inTenant, rootTenant } from '../tenants.ts';
 import type { ImageVerifier } from './verifier.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { ImageVerifier } from './verifier.ts';
  *   that no platform signer signed; CONFLICT when the tenant has the ref
  */
 export async function registerImage(
-  store: Queries,
+  store: Store,
   input: RegisterImage,
   verifier: ImageVerifier,
 ): Promise<Row<'images'>> {
@@ -36,7 +36,7 @@ export async function registerImage(
     visibility: 'private',
     created_at: now(),
   };
-  await insertImage(store, row);
+  await inTenant(store, row.tenant_id, (queries) => insertImage(queries, row));
   return row;
 }
 

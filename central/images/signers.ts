@@ -4,11 +4,9 @@ import { TenantId } from '#contract/images.ts';
 import { openSignerKey } from '#contract/signing.ts';
 import { validate } from '#contract/validate.ts';
 import { noteHostChange } from '../hostChanges.ts';
-import { now, type Queries } from '../store/store.ts';
+import { now, type Queries, type Store } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-
-/** The tenant whose signers are the platform's. */
-export const rootTenant = 'root';
+import { inTenant } from '../tenants.ts';
 
 const NewSigner = Type.Object(
   {
@@ -23,15 +21,23 @@ const NewSigner = Type.Object(
 /**
  * Puts a signer on a tenant's allowlist; on `root`'s it is the platform's. A revoked signer may be added again, with the same
  * key or another one.
- * @throws RailheadError INVALID_INPUT for a key that is not SPKI PEM of Ed25519 or ECDSA P-256, CONFLICT for a signer in use
+ * @throws RailheadError NOT_FOUND for a tenant that there is not, INVALID_INPUT for a key that is not SPKI PEM of Ed25519 or ECDSA P-256,
+ *   CONFLICT for a signer in use
  */
 export async function addImageSigner(
-  store: Queries,
+  store: Store,
   signer: { tenantId: string; signerId: string; publicKey: string },
 ): Promise<void> {
-  const { tenantId, signerId, publicKey } = validate(NewSigner, signer);
+  const valid = validate(NewSigner, signer);
+  await inTenant(store, valid.tenantId, (queries) => insertSigner(queries, valid));
+}
+
+async function insertSigner(
+  queries: Queries,
+  { tenantId, signerId, publicKey }: Type.Static<typeof NewSigner>,
+): Promise<void> {
   const values = { public_key: canonicalKey(publicKey), created_at: now(), revoked_at: null };
-  const { numInsertedOrUpdatedRows } = await store
+  const { numInsertedOrUpdatedRows } = await queries
     .insertInto('image_signers')
     .values({ tenant_id: tenantId, signer_id: signerId, ...values })
     .onConflict((conflict) =>
@@ -43,7 +49,7 @@ export async function addImageSigner(
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows === 0n)
     throw new RailheadError('CONFLICT', `signer ${signerId} exists; revoke it first`, { path: 'signerId' });
-  await noteHostChange(store);
+  await noteHostChange(queries);
 }
 
 /**
@@ -63,6 +69,17 @@ export async function revokeImageSigner(store: Queries, tenantId: string, signer
       path: 'signerId',
     });
   await noteHostChange(store);
+}
+
+/** Takes every signer off a tenant's allowlist. */
+export async function revokeSignersOf(queries: Queries, tenantId: string): Promise<void> {
+  await queries
+    .updateTable('image_signers')
+    .set({ revoked_at: now() })
+    .where('tenant_id', '=', tenantId)
+    .where('revoked_at', 'is', null)
+    .execute();
+  await noteHostChange(queries);
 }
 
 export function listImageSigners(store: Queries): Promise<Row<'image_signers'>[]> {

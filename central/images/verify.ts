@@ -1,7 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { rootTenant } from './signers.ts';
+import { rootTenant } from '../tenants.ts';
 import { allowlistVerifier, type ImageSettings, type ImageVerifier, type Vouched } from './verifier.ts';
 import { findWithdrawal } from './withdrawal.ts';
 import { withdrawnError } from './withdrawnUse.ts';

@@ -10,6 +10,7 @@ import { nodeIdPattern } from '../nodes.ts';
 import { putFirst, type SecretStore } from '../secrets.ts';
 import { requireSite } from '../sites.ts';
 import { isDuplicate, now, type Queries, toJson } from '../store/store.ts';
+import { keepTenant } from '../tenants.ts';
 import { resolveDriverBindings } from './driverBindings.ts';
 import { requireHardwareProfile } from './hardwareProfiles.ts';
 import { NodeLabels } from './labels.ts';
@@ -80,6 +81,7 @@ export async function enrollNode(
   const nodeId = input.nodeId ?? newId('node');
   const macs = canonicalMacs(input.macs);
   await store.transaction().execute(async (queries) => {
+    await keepTenant(queries, input.tenantId);
     await takeTurn(queries, siteId);
     await insertNode(queries, nodeId, input, JSON.stringify(drivers));
     await refuseTakenAddress(queries, nodeId, input);

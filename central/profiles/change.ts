@@ -1,7 +1,8 @@
 import { RailheadError } from '#contract/errors.ts';
 import { checkProfile, type Profile } from '#contract/profiles.ts';
-import { isDuplicate, now, type Queries } from '../store/store.ts';
+import { isDuplicate, now, type Queries, type Store } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { inTenant } from '../tenants.ts';
 import { builtinTenant } from './builtin.ts';
 
 type Visibility = 'private' | 'public';
@@ -11,7 +12,7 @@ type Visibility = 'private' | 'public';
  * @throws RailheadError INVALID_INPUT for a document that is no profile, CONFLICT when the version exists or once did
  */
 export async function createProfile(
-  store: Queries,
+  store: Store,
   tenantId: string,
   document: unknown,
   visibility: Visibility,
@@ -25,8 +26,17 @@ export async function createProfile(
       },
     );
   const profile = checkProfile(document, 'INVALID_INPUT');
+  return inTenant(store, tenantId, (queries) => insertProfile(queries, tenantId, profile, visibility));
+}
+
+async function insertProfile(
+  queries: Queries,
+  tenantId: string,
+  profile: Profile,
+  visibility: Visibility,
+): Promise<Row<'profiles'>> {
   try {
-    return await store
+    return await queries
       .insertInto('profiles')
       .values({
         tenant_id: tenantId,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { actOnHost, onHost } from '#central/host.ts';
-import { addImageSigner, listImageSigners, revokeImageSigner, rootTenant } from '#central/images/signers.ts';
+import { addImageSigner, listImageSigners, revokeImageSigner } from '#central/images/signers.ts';
+import { rootTenant } from '#central/tenants.ts';
 import { hostFolder, printJson } from './options.ts';
 
 interface SignerFlags {

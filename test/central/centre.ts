@@ -7,7 +7,8 @@ import { addImageSigner } from '#central/images/signers.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
 import { createSite } from '#central/sites.ts';
 import { type Central, type CentralOptions, startCentral } from '#central/start.ts';
-import type { WireError } from '#contract/errors.ts';
+import { createTenant } from '#central/tenants.ts';
+import { hasCode, type WireError } from '#contract/errors.ts';
 import { type Image, imageSigningInput, type RegisterImage } from '#contract/images.ts';
 import { checkAnswer } from './checkAnswer.ts';
 import { centreDirectory } from './directory.ts';
@@ -97,6 +98,10 @@ export function newSite(directory: string, name: string): Promise<{ siteId: stri
   });
 }
 
+function ignoreConflict(error: unknown): void {
+  if (!hasCode(error, 'CONFLICT')) throw error;
+}
+
 /** A signer on an allowlist, and how it signs. */
 export interface TestSigner {
   signerId: string;
@@ -111,7 +116,10 @@ export async function newSigner(
 ): Promise<TestSigner> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string;
-  await onHost(directory, ({ store }) => addImageSigner(store, { tenantId, signerId, publicKey: pem }));
+  await onHost(directory, async ({ store }) => {
+    await createTenant(store, { tenantId, name: tenantId }).catch(ignoreConflict);
+    await addImageSigner(store, { tenantId, signerId, publicKey: pem });
+  });
   const signed = (image: RegisterImage) => {
     const signature = sign(null, imageSigningInput(image), privateKey).toString('base64');
     return { ...image, signerId, signature };
