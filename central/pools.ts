@@ -1,6 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
-import { checkPoolPolicy, type PoolPolicy } from './groups/poolPolicy.ts';
+import { checkPoolPolicy, type PoolPolicy, readPoolPolicy } from './groups/poolPolicy.ts';
 import { now, type Queries, type Store } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 import { inTenant } from './tenants.ts';
@@ -82,7 +82,7 @@ export function presentPool(row: Row<'pools'>) {
     tenantId: row.tenant_id,
     siteId: row.site_id,
     class: row.class,
-    policy: JSON.parse(row.policy) as PoolPolicy,
+    policy: readPoolPolicy(row.policy),
     version: row.version,
     createdAt: row.created_at,
   };

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
+import { withDefaults } from './defaults.ts';
 import { type ErrorCode, RailheadError } from './errors.ts';
 import { type FindOptions, findIssues, type Issue } from './findIssues.ts';
 import { deepest, isTooDeep } from './jsonValue.ts';
@@ -37,7 +38,8 @@ export function validate<Schema extends TSchema>(
 export function validator<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
   let compiled: { Check(value: unknown): boolean } | undefined;
   return (value) => {
-    const filled = Value.Default(schema, structuredClone(value));
+    if (isTooDeep(value)) return validate(schema, value);
+    const filled = withDefaults(schema, value);
     compiled ??= Compile(schema);
     return compiled.Check(filled) ? (filled as Static<Schema>) : validate(schema, value);
   };
@@ -49,11 +51,6 @@ export function issueError({ path, message }: Issue, code: ErrorCode): RailheadE
     path,
     expected: message,
   });
-}
-
-/** A copy of `value` with the schema's defaults in the place of what is missing. */
-export function withDefaults(schema: TSchema, value: unknown): unknown {
-  return Value.Default(schema, structuredClone(value));
 }
 
 function copyWithDefaults(schema: TSchema, value: unknown, code: ErrorCode): unknown {

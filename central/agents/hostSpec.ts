@@ -2,7 +2,7 @@ import { desiredUnits } from '#contract/hostConfig/desired.ts';
 import type { HostConfig } from '#contract/hostConfig/units.ts';
 import type { BmcBinding, DriverBindings, HostSection } from '#contract/nodeSpec.ts';
 import type { CentralContext } from '../context.ts';
-import type { PoolPolicy } from '../groups/poolPolicy.ts';
+import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import { bmcBindings } from '../metal/driverBindings.ts';
 import { nodeLabels } from '../metal/labels.ts';
 import { parseJson, type Queries } from '../store/store.ts';
@@ -30,6 +30,6 @@ export async function hostSection(
     .executeTakeFirstOrThrow();
   const profile = parseJson<HostConfig>(node.host_config);
   if (profile === undefined) return undefined;
-  const policy = parseJson<PoolPolicy>(node.policy) ?? {};
+  const policy = node.policy === null ? {} : readPoolPolicy(node.policy);
   return { units: desiredUnits({ profile, policy, labels: await nodeLabels(store, nodeId), configUnits }) };
 }

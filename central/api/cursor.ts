@@ -40,11 +40,7 @@ export function decodeCursor<Key extends readonly ('string' | 'number')[]>(
   ...types: Key
 ): { [Part in keyof Key]: Key[Part] extends 'string' ? string : number } {
   const key = parse(cursor);
-  if (
-    !Array.isArray(key) ||
-    key.length !== types.length ||
-    !types.every((type, at) => typeof key[at] === type)
-  )
+  if (!Array.isArray(key) || key.length !== types.length || !types.every((type, at) => isPart(key[at], type)))
     throw foreignCursor();
   return key as never;
 }
@@ -53,6 +49,11 @@ export function decodeCursor<Key extends readonly ('string' | 'number')[]>(
 export function foreignCursor(): RailheadError {
   const message = 'pass the cursor of the page before, unchanged';
   return new RailheadError('INVALID_INPUT', message, { path: 'cursor' });
+}
+
+/** A number in a cursor is a version or a position: what no integer column holds would only make the database complain. */
+function isPart(value: unknown, type: 'string' | 'number'): boolean {
+  return type === 'number' ? Number.isSafeInteger(value) : typeof value === 'string' && !value.includes('\0');
 }
 
 /** Cuts rows that were asked for with one more than `limit` to a page. */

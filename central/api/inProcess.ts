@@ -1,5 +1,5 @@
-import { validate } from '#contract/validate.ts';
 import { callMethod } from './call.ts';
+import { inProcessCheck } from './checkInput.ts';
 import type { ApiContext, Group, Method } from './method.ts';
 import { authenticate } from './tokens.ts';
 
@@ -42,7 +42,7 @@ async function call(
 
 function checkInput(method: Method, input: unknown): { input: unknown; fault: Error | undefined } {
   try {
-    return { input: validate(method.input, input), fault: undefined };
+    return { input: inProcessCheck(method.input)(input), fault: undefined };
   } catch (fault) {
     return { input, fault: fault as Error };
   }

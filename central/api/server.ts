@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
-import { validator } from '#contract/validate.ts';
 import { createDoor, type Door } from '#doors/door.ts';
 import { addRoutes, anyone, type Route, route } from '#doors/routes.ts';
+import { inputCheck } from './checkInput.ts';
 import type { ApiContext, Group } from './method.ts';
 import { methodRoutes } from './methodRoutes.ts';
 import { describeApi } from './openApi.ts';
@@ -35,7 +35,7 @@ export async function openApiServer(
   const { log, rates } = context;
   const door = createDoor({ log, tls, trustProxy, bodyLimit, rate: rates.apiAddress, connections });
   // One validator for the API, the command line and the library, so that all name a fault by the same path.
-  door.setValidatorCompiler(({ schema }) => checking(validator(schema as TSchema)));
+  door.setValidatorCompiler(({ schema }) => checking(inputCheck(schema as TSchema)));
   // Answers are sent as they are: their schemas are for who reads them, and the tests hold every answer against them.
   door.setSerializerCompiler(() => JSON.stringify);
   await describeApi(door);

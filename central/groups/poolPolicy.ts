@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { withDefaults } from '#contract/defaults.ts';
 import type { Issue } from '#contract/findIssues.ts';
 import { poolUnitRules } from '#contract/hostConfig/rules.ts';
 import { poolUnitFields } from '#contract/hostConfig/units.ts';
@@ -6,6 +7,8 @@ import { ImageRef } from '#contract/images.ts';
 import { type Profile, profileIssues } from '#contract/profiles.ts';
 import { issueError, validate } from '#contract/validate.ts';
 import { planIssues } from '../workflows/plan.ts';
+
+const closed = { additionalProperties: false };
 
 /** What a pool wants of its site: images held ready, and the ramdisk that its machines boot, by architecture; and of its hosts: units. */
 export const PoolPolicy = Type.Object(
@@ -27,9 +30,16 @@ export const PoolPolicy = Type.Object(
     acceptance: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 256 })),
     ...poolUnitFields,
   },
-  { additionalProperties: false, default: {} },
+  closed,
 );
+/** The same for a new pool, which may leave it out. Not for a change: who forgot it there would lose all that was set. */
+export const NewPoolPolicy = Type.Object(PoolPolicy.properties, { ...closed, default: {} });
 export type PoolPolicy = Static<typeof PoolPolicy>;
+
+/** A policy as it was stored: an older version of the centre did not know all that there is now. */
+export function readPoolPolicy(stored: string): PoolPolicy {
+  return withDefaults(PoolPolicy, JSON.parse(stored)) as PoolPolicy;
+}
 
 /**
  * What the form of a policy does not say.

@@ -8,7 +8,7 @@ import { requireHardwareProfile } from '../metal/hardwareProfiles.ts';
 import { createPool, nodesOfPool, presentPool, requirePool, updatePool } from '../pools.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
 import { requireSite } from '../sites.ts';
-import { PoolPolicy } from './poolPolicy.ts';
+import { NewPoolPolicy, PoolPolicy } from './poolPolicy.ts';
 
 const closed = { additionalProperties: false };
 const PoolId = Type.String({ maxLength: 128, pattern: idPattern('pool') });
@@ -17,7 +17,7 @@ const CreatePool = Type.Object(
     tenantId: TenantId,
     siteId: Type.String({ maxLength: 128 }),
     class: Type.Enum(['metal-host'], { default: 'metal-host' }),
-    policy: PoolPolicy,
+    policy: NewPoolPolicy,
   },
   closed,
 );

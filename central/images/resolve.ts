@@ -1,7 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
-import { rootTenant } from './signers.ts';
+import { rootTenant } from '../tenants.ts';
 
 /**
  * The image that `ref` means for a tenant: its own first, then a public one: the platform's, else the first that was registered.

@@ -5,7 +5,7 @@ import { TenantId } from '#contract/images.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
 import { DriverChoices } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
-import type { PoolPolicy } from '../groups/poolPolicy.ts';
+import { type PoolPolicy, readPoolPolicy } from '../groups/poolPolicy.ts';
 import { nodeIdPattern } from '../nodes.ts';
 import { putFirst, type SecretStore } from '../secrets.ts';
 import { requireSite } from '../sites.ts';
@@ -94,7 +94,7 @@ export async function enrollNode(
 async function poolPolicy(
   store: Queries,
   { poolId, tenantId, siteId }: Enroll,
-): Promise<Partial<PoolPolicy> | undefined> {
+): Promise<PoolPolicy | undefined> {
   if (poolId === undefined) return undefined;
   const pool = await store
     .selectFrom('pools')
@@ -103,7 +103,7 @@ async function poolPolicy(
     .where('tenant_id', '=', tenantId)
     .where('site_id', '=', siteId)
     .executeTakeFirst();
-  if (pool !== undefined) return JSON.parse(pool.policy) as Partial<PoolPolicy>;
+  if (pool !== undefined) return readPoolPolicy(pool.policy);
   throw new RailheadError('NOT_FOUND', `tenant ${tenantId} has no pool ${poolId} at that site`, {
     path: 'poolId',
   });

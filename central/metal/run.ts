@@ -1,7 +1,7 @@
 import type { Profile } from '#contract/profiles.ts';
 import type { ApiContext } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
-import type { PoolPolicy } from '../groups/poolPolicy.ts';
+import { type PoolPolicy, readPoolPolicy } from '../groups/poolPolicy.ts';
 import { metalProfile } from '../profiles/shipped.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
@@ -44,5 +44,5 @@ export async function agentOf(store: Queries, poolId: string | null): Promise<Po
     .select('policy')
     .where('pool_id', '=', poolId ?? '')
     .executeTakeFirst();
-  return (pool === undefined ? undefined : (JSON.parse(pool.policy) as Partial<PoolPolicy>))?.agent ?? 'bcd';
+  return pool === undefined ? 'bcd' : readPoolPolicy(pool.policy).agent;
 }

@@ -1,9 +1,9 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
-import { rootTenant } from '../images/signers.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { rootTenant } from '../tenants.ts';
 import { builtinTenant } from './builtin.ts';
 
 /** A stored or shipped profile. */

@@ -1,14 +1,14 @@
 import type { CacheImage } from '#contract/images.ts';
 import { isosToServe } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
-import type { PoolPolicy } from '../groups/poolPolicy.ts';
+import { type PoolPolicy, readPoolPolicy } from '../groups/poolPolicy.ts';
 import { findImage } from '../images/resolve.ts';
-import { rootTenant } from '../images/signers.ts';
 import type { Vouched } from '../images/verifier.ts';
 import { verifyImageForUse } from '../images/verify.ts';
 import { siteTopic } from '../signals.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
+import { rootTenant } from '../tenants.ts';
 import { mergeImages, type WantedImage } from './mergeImages.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function desiredImages(context: CentralContext, siteId: string): Pr
     .execute();
   const wanted: (WantedImage | undefined)[] = [];
   for (const pool of pools)
-    for (const ref of wantedBy(JSON.parse(pool.policy) as PoolPolicy))
+    for (const ref of wantedBy(readPoolPolicy(pool.policy)))
       wanted.push(await wantedImage(context, pool.tenant_id, ref));
   for (const iso of await isosToServe(context.store, siteId)) wanted.push(await usableImage(context, iso));
   return mergeImages(wanted.filter((image) => image !== undefined));
@@ -98,7 +98,7 @@ export async function sitesThatWant(store: Queries, ref: string): Promise<string
     .where('policy', 'like', `%${JSON.stringify(ref).replaceAll('\\', '_')}%`)
     .execute();
   const wanting = pools.filter((pool) =>
-    wantedBy(JSON.parse(pool.policy) as PoolPolicy).some((wanted) => wanted.ref === ref),
+    wantedBy(readPoolPolicy(pool.policy)).some((wanted) => wanted.ref === ref),
   );
   return [...new Set(wanting.map((pool) => pool.site_id))];
 }

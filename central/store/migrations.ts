@@ -284,5 +284,8 @@ CREATE INDEX open_operations_by_node ON operations (node_id) WHERE outcome IS NU
 `,
   `
 ALTER TABLE workflow_claims ADD COLUMN claim_id TEXT NOT NULL DEFAULT '';
+INSERT INTO tenants (tenant_id, name, created_at)
+  SELECT tenant_id, tenant_id, MIN(created_at) FROM image_signers
+  WHERE revoked_at IS NULL AND tenant_id NOT IN (SELECT tenant_id FROM tenants) GROUP BY tenant_id;
 `,
 ];

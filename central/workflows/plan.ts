@@ -1,9 +1,10 @@
+import { withDefaults } from '#contract/defaults.ts';
 import { durationMs } from '#contract/durations.ts';
 import { type ErrorCode, RailheadError } from '#contract/errors.ts';
 import { findIssues, type Issue } from '#contract/findIssues.ts';
 import type { Profile, ProfileStep } from '#contract/profiles.ts';
 import { isStepName, type StepName, type StepPlace, steps } from '#contract/steps.ts';
-import { validate, withDefaults } from '#contract/validate.ts';
+import { validate } from '#contract/validate.ts';
 
 /** One step as a workflow runs it: defaults filled in, `with` checked. */
 export interface PlannedStep {

@@ -1,6 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import { isTrusted, type TrustLevel } from '#contract/join.ts';
-import type { PoolPolicy } from '../groups/poolPolicy.ts';
+import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import type { Row } from '../store/tables.ts';
 import type { StepRun } from './stepRun.ts';
 
@@ -32,6 +32,5 @@ async function demandedTrust({ central, workflow }: StepRun): Promise<TrustLevel
     .select('pools.policy')
     .where('nodes.node_id', '=', workflow.node_id)
     .executeTakeFirst();
-  const { trust = 'network' } = pool === undefined ? {} : (JSON.parse(pool.policy) as Partial<PoolPolicy>);
-  return trust;
+  return pool === undefined ? 'network' : readPoolPolicy(pool.policy).trust;
 }

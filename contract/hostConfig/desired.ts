@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { withDefaults } from '../defaults.ts';
 import type { HostUnit } from '../nodeSpec.ts';
 import { holds, type Labels, parseWhen } from '../when.ts';
 import { builtinUnits, type HostConfig, type PoolUnits, unitOfPolicy } from './units.ts';
@@ -61,5 +61,5 @@ function settled(unit: string, settings: Settings, { migLayout = {} }: PoolUnits
   const schema = Object.hasOwn(builtinUnits, unit)
     ? builtinUnits[unit as keyof typeof builtinUnits]
     : undefined;
-  return schema === undefined ? settings : (Value.Default(schema, structuredClone(settings)) as Settings);
+  return schema === undefined ? settings : (withDefaults(schema, settings) as Settings);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { withDefaults } from '#contract/defaults.ts';
 import { findIssues } from '#contract/findIssues.ts';
 import { type StepName, steps } from '#contract/steps.ts';
-import { withDefaults } from '#contract/validate.ts';
 
 /** The table of steps: where it runs, its time-out, inputs that it takes, inputs that it refuses. */
 const table: Record<StepName, [runs: string, timeout: string, good: object[], bad: object[]]> = {

@@ -2,7 +2,7 @@ import { signDocument } from '#base/jws.ts';
 import type { RamdiskEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { desireEntry } from '../../bootEntries.ts';
-import type { PoolPolicy } from '../../groups/poolPolicy.ts';
+import { readPoolPolicy } from '../../groups/poolPolicy.ts';
 import { resolveImage } from '../../images/resolve.ts';
 import { deployUse, verifyImageForUse } from '../../images/verify.ts';
 import type { Row } from '../../store/tables.ts';
@@ -37,7 +37,7 @@ async function poolRamdisk(run: StepRun, node: Row<'nodes'>): Promise<RamdiskEnt
     .selectAll()
     .where('pool_id', '=', node.pool_id ?? '')
     .executeTakeFirst();
-  const refs = pool === undefined ? [] : Object.entries((JSON.parse(pool.policy) as PoolPolicy).ramdisk);
+  const refs = pool === undefined ? [] : Object.entries(readPoolPolicy(pool.policy).ramdisk);
   const [first] = refs;
   if (pool === undefined || first === undefined) throw noRamdisk(node);
   const digests: RamdiskEntry['ramdisk']['digests'] = {};

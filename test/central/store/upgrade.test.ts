@@ -3,7 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqlite } from '#base/sqlite.ts';
+import { startCentral } from '#central/start.ts';
 import { migrations } from '#central/store/migrations.ts';
+import { apiClient, mintToken } from '../centre.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 
@@ -46,5 +48,38 @@ test('a deploy that ran when the centre was upgraded keeps its operation, and st
   });
   expect(one("SELECT state FROM nodes WHERE node_id = 'busy'")).toEqual({ state: 'deploying' });
   upgraded.close();
+  await rm(directory, { recursive: true });
+});
+
+/** What the first version kept, one of each kind that a list answers. */
+const firstBooks = `
+INSERT INTO sites (site_id, name, created_at) VALUES ('site_1', 'lab', '${at}');
+INSERT INTO pools (pool_id, tenant_id, site_id, class, policy, created_at)
+  VALUES ('pool_1', 'acme', 'site_1', 'metal-host', '{"prewarmImages":["a@1"],"ramdisk":{}}', '${at}');
+INSERT INTO nodes (node_id, tenant_id, site_id, pool_id, state, created_at)
+  VALUES ('node-1', 'acme', 'site_1', 'pool_1', 'enrolled', '${at}');
+INSERT INTO image_signers (tenant_id, signer_id, public_key, created_at) VALUES ('signs-only', 'builds', 'key', '${at}');
+`;
+
+test('what the first version kept is answered within the schemas of this one', async () => {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-upgrade-'));
+  const old = openSqlite(path.join(directory, 'central.db'), migrations.slice(0, 1));
+  old.exec(firstBooks);
+  old.close();
+  const local = { host: '127.0.0.1', port: 0 };
+  const central = await startCentral({ directory, api: local, agents: local, names: ['127.0.0.1'] });
+  const call = apiClient(central.apiUrl, await mintToken(directory, ['compute:*@compute-fleet:*']));
+  const ids = async (method: string, input: object, id: string) => {
+    const { data } = await call<{ items: Record<string, unknown>[] }>(method, input);
+    return data.items.map((item) => item[id]);
+  };
+  const ofAcme = { tenantId: 'acme' };
+  expect(await ids('tenants.list', {}, 'tenantId')).toEqual(['acme', 'root', 'signs-only']);
+  expect(await ids('sites.list', {}, 'siteId')).toEqual(['site_1']);
+  expect(await ids('pools.list', ofAcme, 'poolId')).toEqual(['pool_1']);
+  expect(await ids('nodes.list', ofAcme, 'nodeId')).toEqual(['node-1']);
+  const { data } = await call<{ items: object[] }>('pools.list', ofAcme);
+  expect(data.items).toMatchObject([{ policy: { prewarmImages: ['a@1'], trust: 'network', agent: 'bcd' } }]);
+  await central.close();
   await rm(directory, { recursive: true });
 });
