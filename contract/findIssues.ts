@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { type FieldSegments, fieldPath } from './fieldPath.ts';
-import { jsonFaults, NotJson, plainCopy } from './jsonValue.ts';
+import { deepest, jsonFaults, NotJson, plainCopy, tooDeep } from './jsonValue.ts';
 
 /** What is wrong with one field of a document. */
 export interface Issue {
@@ -49,6 +49,7 @@ export function findIssues(schema: TSchema, value: unknown, options: FindOptions
 
 function issuesAt(schema: TSchema, value: unknown, at: FieldSegments, walk: Walk): Issue[] {
   if (value instanceof NotJson) return [issue(at, value.why)];
+  if (walk.jsonOnly && at.length > deepest && isContainer(value)) return [issue(at, tooDeep)];
   const { $ref, $defs, properties, patternProperties, items, anyOf } = schema as Container;
   if ($ref !== undefined) return referredIssues($ref, $defs, value, at, walk);
   if (anyOf !== undefined) return unionIssues(anyOf, value, at, walk);
@@ -153,6 +154,10 @@ function expectation(fault: ReturnType<typeof Value.Errors>[number]): string {
 
 function issue(at: FieldSegments, message: string): Issue {
   return { path: fieldPath(at), message };
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

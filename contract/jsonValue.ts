@@ -3,6 +3,10 @@ import type { FieldSegments } from './fieldPath.ts';
 
 /** Documents are a handful of levels deep; what is nested deeper would only exhaust the stack of whoever reads it. */
 export const deepest = 64;
+/** What is copied of a deeper one, so that rules which count what it holds find it. */
+const deepestCopied = 1024;
+
+export const tooDeep = `is nested deeper than ${deepest} levels`;
 
 /** Stands in a copy in the place of what JSON cannot write. */
 export class NotJson {
@@ -49,6 +53,7 @@ export interface JsonFault {
 export function jsonFaults(copy: unknown, at: FieldSegments): JsonFault[] {
   if (copy instanceof NotJson) return [{ at, message: copy.why }];
   if (typeof copy !== 'object' || copy === null) return [];
+  if (at.length > deepest) return [{ at, message: tooDeep }];
   if (Array.isArray(copy)) return copy.flatMap((item, index) => jsonFaults(item, [...at, index]));
   return Reflect.ownKeys(copy).flatMap((key) =>
     jsonFaults((copy as Record<string | symbol, unknown>)[key], [...at, String(key)]),
@@ -103,7 +108,7 @@ function whyNotPlain(key: string | symbol, property: PropertyDescriptor | undefi
 function whyNotTree(value: unknown, above: readonly unknown[]): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (above.includes(value)) return 'contains itself, which JSON cannot write';
-  return above.length > deepest ? `is nested deeper than ${deepest} levels` : undefined;
+  return above.length > deepestCopied ? tooDeep : undefined;
 }
 
 function whyNotJsonArray(value: unknown[]): string | undefined {

@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { withDefaults } from './defaults.ts';
 import { type ErrorCode, RailheadError } from './errors.ts';
 import { type FindOptions, findIssues, type Issue } from './findIssues.ts';
-import { deepest, isTooDeep } from './jsonValue.ts';
+import { isTooDeep, tooDeep } from './jsonValue.ts';
 
 /**
  * A copy of `value` with the schema's defaults filled in. Unknown fields are errors where the schema says
@@ -21,8 +21,7 @@ export function validate<Schema extends TSchema>(
   // What JSON cannot write might not survive the copy: it is looked for in the value itself.
   const [fault] = options.jsonOnly ? findIssues(schema, value, options) : [];
   if (fault !== undefined) throw issueError(fault, code);
-  if (isTooDeep(value))
-    throw issueError({ path: '', message: `is nested deeper than ${deepest} levels` }, code);
+  if (isTooDeep(value)) throw issueError({ path: '', message: tooDeep }, code);
   const filled = copyWithDefaults(schema, value, code);
   const holds = Value.Check(schema, filled);
   if (holds && options.refused === undefined) return filled as Static<Schema>;

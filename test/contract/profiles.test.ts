@@ -71,7 +71,7 @@ test('256 steps of a phase are taken, those of fallbacks counted', () => {
 test('a fallback that leads back to itself is refused, not followed', () => {
   const step: Record<string, unknown> = { use: 'a.b' };
   step.fallback = [step];
-  expect(refusal({ ...least, steps: [step] }).details.path).toBe('steps');
+  expect(refusal({ ...least, steps: [step] }).details.path).toBe('steps[0].fallback[0]');
 });
 
 test.each<[string, object]>([
