@@ -104,6 +104,46 @@ const guarded: readonly Guarded[] = [
     why: lowers('above 0, a sender chooses the way of its packets past firewalls'),
   },
   {
+    name: /^dev\.tty\.legacy_tiocsti$/,
+    isSafe: only(0),
+    why: lowers('1 lets a program type into the terminal that it was started from'),
+  },
+  {
+    name: /^vm\.mmap_rnd_bits$/,
+    isSafe: atLeast(18),
+    why: lowers('fewer bits make the addresses of processes easier to foretell'),
+  },
+  {
+    name: /^vm\.mmap_rnd_compat_bits$/,
+    isSafe: atLeast(8),
+    why: lowers('fewer bits make the addresses of 32-bit processes easier to foretell'),
+  },
+  {
+    name: /^vm\.legacy_va_layout$/,
+    isSafe: only(0),
+    why: lowers('1 lays processes out as of old, with less at random'),
+  },
+  {
+    name: /^kernel\.perf_user_access$/,
+    isSafe: only(0),
+    why: lowers('1 lets every program read the counters of the processor, and by them what others do'),
+  },
+  {
+    name: /^net\.ipv4\.conf\..+\.rp_filter$/,
+    isSafe: (value) => value === 1 || value === 2,
+    why: lowers('0 takes packets whose sender is forged'),
+  },
+  {
+    name: /^net\.ipv[46]\.conf\..+\.accept_redirects$/,
+    isSafe: only(0),
+    why: lowers('1 lets others on the network lead its traffic elsewhere'),
+  },
+  {
+    name: /^net\.ipv4\.conf\..+\.route_localnet$/,
+    isSafe: only(0),
+    why: lowers('1 opens what listens on 127.0.0.0/8 to the network'),
+  },
+  {
     name: /^net\.ipv4\.tcp_syncookies$/,
     isSafe: not(0),
     why: lowers('0 lets a flood of SYNs close the host off'),
