@@ -157,7 +157,7 @@ function overfull({ steps, acceptance, cleanup }: Record<string, unknown>): stri
   return stepCount(cleanup) > mostSteps ? [...inMain, 'cleanup'] : inMain;
 }
 
-/** How many steps are in a list and its fallbacks, of any document: counted no further than is needed, and without calling getters. */
+/** How many steps are in a list and its fallbacks, counted no further than is needed. */
 function stepCount(list: unknown): number {
   const lists = [list];
   let count = 0;
@@ -165,13 +165,9 @@ function stepCount(list: unknown): number {
     if (!Array.isArray(one)) continue;
     count += one.length;
     if (count > mostSteps) break;
-    for (const index of one.keys()) lists.push(plainField(plainField(one, index), 'fallback'));
+    for (const step of one) lists.push((step as { fallback?: unknown } | null)?.fallback);
   }
   return count;
-}
-
-function plainField(holder: unknown, key: string | number): unknown {
-  return Object.getOwnPropertyDescriptor(Object(holder), key)?.value;
 }
 
 /** `onFailure: fallback` and a `fallback` go together; a `fallback` alone says so well enough. */
