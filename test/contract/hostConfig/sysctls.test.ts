@@ -71,7 +71,7 @@ test.each<[string, unknown[], unknown[]]>([
   for (const value of good) expect(set(name, value).hostConfig).toEqual({ sysctl: { [name]: value } });
 });
 
-test.each(['net.core.somaxconn', 'vm.swappiness', 'net.ipv4.conf.all.rp_filter', 'kernel.panic'])(
+test.each(['net.core.somaxconn', 'vm.swappiness', 'net.ipv4.conf.all.arp_ignore', 'kernel.panic'])(
   '%s may be set to any scalar',
   (name) => {
     for (const value of [0, 1, true, '1', '4096 87380 6291456'])
