@@ -1,3 +1,5 @@
+import { RailheadError } from '#contract/errors.ts';
+
 /** What the `bcd join` of a deployed OS is told; the pins all three, or none. */
 export interface JoinArguments {
   controlPlaneUrl: string;
@@ -17,12 +19,23 @@ const pinFlags = {
   joinEncryptionPin: '--join-encryption-pin',
 } as const;
 
-/** The `bcd join` call that a deployed OS makes, word by word. Without pins the three `--…-pin` arguments are left out. */
+/**
+ * The `bcd join` call that a deployed OS makes, word by word. Without pins the three `--…-pin` arguments are left out.
+ * @throws RailheadError INVALID_CONFIG for one or two of the three, which `bcd` would refuse
+ */
 export function bcdJoinArgv(join: JoinArguments): string[] {
   const pins = Object.entries(pinFlags).flatMap(([name, flag]) => {
     const pin = name in join ? join[name as keyof typeof pinFlags] : undefined;
     return pin === undefined ? [] : [flag, pin];
   });
+  if (pins.length % 6 !== 0)
+    throw new RailheadError(
+      'INVALID_CONFIG',
+      `give all three pins, or none: ${Object.keys(pinFlags).join(', ')}`,
+      {
+        path: 'pins',
+      },
+    );
   const { controlPlaneUrl, nodeId } = join;
   const told = ['--server', controlPlaneUrl, '--token-file', joinTokenPath, '--node-id', nodeId];
   return [bcdPath, 'join', ...told, ...pins];

@@ -29,10 +29,37 @@ export function renderTemplate(template: Template, given: GivenVariables): strin
     Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   for (const [name, value] of Object.entries(values)) checkValue(name, value);
-  if (typeof template === 'string')
-    return template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, name: string) => required(values, name.trim()));
-  const named = new Proxy(values, { get: (_, name) => required(values, String(name)) });
-  return template(named as unknown as TemplateVariables);
+  return typeof template === 'string' ? filledIn(template, values) : called(template, values);
+}
+
+function filledIn(template: string, values: Readonly<Record<string, string>>): string {
+  const document = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, name: string) =>
+    required(values, name.trim()),
+  );
+  // No value has braces of its own, so what is left was in the template.
+  if (!document.includes('{{')) return document;
+  throw new RailheadError(
+    'INVALID_CONFIG',
+    'the template has {{ that begins no placeholder: write {{name}}',
+    {
+      path: 'userData.template',
+      reason: 'placeholder',
+    },
+  );
+}
+
+/** Whether there are pins is a template's own question: they read as undefined when there are none. */
+const pins = ['servingCaPin', 'joinSigningPin', 'joinEncryptionPin'];
+
+function called(template: Exclude<Template, string>, values: Readonly<Record<string, string>>): string {
+  const get = (_: unknown, name: string | symbol) =>
+    pins.includes(String(name)) ? values[String(name)] : required(values, String(name));
+  const document: unknown = template(new Proxy(values, { get }) as unknown as TemplateVariables);
+  if (typeof document === 'string') return document;
+  throw new RailheadError('INVALID_CONFIG', 'the template function must return a text', {
+    path: 'userData.template',
+    reason: 'no-text',
+  });
 }
 
 function required(values: Readonly<Record<string, string>>, name: string): string {

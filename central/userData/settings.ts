@@ -35,7 +35,7 @@ const Settings = Type.Object(
     bcdUrl: Type.Optional(
       Type.String({
         maxLength: 8192,
-        pattern: '^https?://(?:(?![\\u0000-\\u001f\\u007f-\\u009f])[^\\s\'"\\\\])+$',
+        pattern: '^https?://(?:(?!\\{\\{)(?![\\u0000-\\u001f\\u007f-\\u009f])[^\\s\'"\\\\])+$',
       }),
     ),
     bcdSha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
@@ -77,7 +77,7 @@ function checkSettings(plain: Static<typeof Settings>): void {
 const hints: Readonly<Record<string, string>> = {
   'userData.controlPlaneUrl':
     'must be an http(s) URL without spaces, quotes or characters that a shell, systemd or YAML reads otherwise',
-  'userData.bcdUrl': 'must be an http(s) URL without quotes, backslashes or whitespace',
+  'userData.bcdUrl': 'must be an http(s) URL without quotes, backslashes, whitespace or {{',
   'userData.bcdSha256': 'must be 64 lower-case hex digits',
 };
 

@@ -54,6 +54,7 @@ test.each([
   'https://images.example.com/b\tcd',
   'https://images.example.com/b\u0000cd',
   'file:///bcd',
+  'https://images.example.com/{{name}}',
 ])('bcdUrl may not hold quotes, backslashes or whitespace: %j is refused', (url) => {
   refusedAt('userData.bcdUrl', { bcdUrl: url });
 });

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { bcdJoinArgv } from '#central/userData/argv.ts';
 import { renderTemplate } from '#central/userData/render.ts';
 import { loadTemplate } from '#central/userData/templates.ts';
 import { sampleVariables } from './samples.ts';
@@ -78,6 +79,44 @@ test('custom templates get the pins as the variables of the same names', () => {
   const template = '{{servingCaPin}} {{joinSigningPin}} {{joinEncryptionPin}}';
   expect(renderTemplate(template, sampleVariables)).toBe(
     `${servingCaPin} ${joinSigningPin} ${joinEncryptionPin}`,
+  );
+});
+
+test('a function of the variables may ask whether there are pins', () => {
+  const template = ({ servingCaPin: pin }: { servingCaPin?: string }) => pin ?? 'none';
+  expect(renderTemplate(template, sampleVariables)).toBe(servingCaPin);
+  expect(renderTemplate(template, withoutPins)).toBe('none');
+});
+
+test.each(['id: {{nodeId', 'id: {{a{b}}}', '{{ {{nodeId}}'])(
+  'a broken placeholder is refused, not kept: %s',
+  (template) => {
+    expect(() => renderTemplate(template, sampleVariables)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_CONFIG',
+        details: { path: 'userData.template', reason: 'placeholder' },
+      }),
+    );
+  },
+);
+
+test.each([undefined, 7, Promise.resolve('late')])(
+  'a template function that returns %j gives no document',
+  (result) => {
+    expect(() => renderTemplate((() => result) as never, sampleVariables)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_CONFIG',
+        details: { path: 'userData.template', reason: 'no-text' },
+      }),
+    );
+  },
+);
+
+test('bcdJoinArgv takes all three pins, or none', () => {
+  const join = { controlPlaneUrl: 'https://centre.example.com:8443', nodeId: 'node_1' };
+  expect(bcdJoinArgv(join)).not.toContain('--serving-ca-pin');
+  expect(() => bcdJoinArgv({ ...join, servingCaPin: String(servingCaPin) })).toThrow(
+    expect.objectContaining({ code: 'INVALID_CONFIG', details: { path: 'pins' } }),
   );
 });
 
