@@ -125,10 +125,13 @@ function succeed(
   return machine.report(session, { operationId, outcome: 'succeeded', result });
 }
 
+/** A poll may end with other news, such as the centre's keys; then the machine asks again. */
 async function nextOperation(machine: ScriptedMachine, session: string, taken: string[]): Promise<Operation> {
-  const { operations } = await machine.poll(session, taken, 30);
-  const payload = operations[0]?.jws.split('.')[1] ?? '';
-  return JSON.parse(Buffer.from(payload, 'base64url').toString());
+  for (;;) {
+    const { operations } = await machine.poll(session, taken, 30);
+    const payload = operations[0]?.jws.split('.')[1];
+    if (payload !== undefined) return JSON.parse(Buffer.from(payload, 'base64url').toString());
+  }
 }
 
 /** The OS announces itself with the token of its user data. */
