@@ -84,9 +84,10 @@ export class Store {
     return PartialArtifact.create(this.#paths);
   }
 
-  /** Records an artifact that was just committed. */
+  /** Records an artifact that was just committed: it takes its own room from now on, no longer the room that was promised to it. */
   async add(digest: string, ref: string): Promise<void> {
     const { size, mtimeNs } = await stat(artifactPath(this.#paths, digest), { bigint: true });
+    this.#promised.delete(digest);
     this.#record({ digest, ref, sizeBytes: Number(size), mtimeNs, usedAt: this.#clock.now() });
   }
 
