@@ -77,10 +77,10 @@ test('bcd takes exactly the argv of bcdJoinArgv, with all three pins', async () 
 test.each(['servingCaPin', 'joinSigningPin', 'joinEncryptionPin'] as const)(
   'bcd refuses to bootstrap without %s',
   async (name) => {
-    const { [name]: _, ...rest } = pins;
-    const [, ...args] = bcdJoinArgv({ ...joinOf, ...rest });
-    const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    expect((await failure(args)).stderr).toContain(`required option '--${flag}`);
+    const [, ...args] = bcdJoinArgv({ ...joinOf, ...pins });
+    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    args.splice(args.indexOf(flag), 2);
+    expect((await failure(args)).stderr).toContain(`required option '${flag}`);
   },
 );
 
