@@ -136,7 +136,7 @@ async function events(
   const { tenantId, workflowId, limit, cursor, waitSeconds } = input;
   const workflow = await requireWorkflow(store, tenantId, workflowId);
   const after = cursor === undefined ? 0 : decodeCursor(cursor, 'number')[0];
-  const patience = AbortSignal.any([stop, AbortSignal.timeout(waitSeconds * 1000)]);
+  const patience = AbortSignal.any([stop, AbortSignal.timeout(Math.ceil(waitSeconds * 1000))]);
   const newer = async () => {
     const rows = await eventsAfter(store, workflowId, after, limit);
     return rows.length > 0 || workflow.state !== 'running' || waitSeconds === 0 ? rows : undefined;

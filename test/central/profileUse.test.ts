@@ -236,3 +236,12 @@ test('nothing starts a profile that adopts, one for another target, or one witho
     });
   }
 });
+
+test('a wait of less than a millisecond, or of a fraction of one, is a wait', async () => {
+  stage = await setStage();
+  const { call } = stage.line;
+  const workflowId = await deploy(stage.line, 'node-1');
+  await follow(call, workflowId);
+  for (const waitSeconds of [Number.MIN_VALUE, 0.0005, 1.00025])
+    expect((await call('workflows.events', { tenantId: 'root', workflowId, waitSeconds })).status).toBe(200);
+});
