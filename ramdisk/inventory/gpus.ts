@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ignore } from '#base/errors.ts';
+import { known } from '#base/known.ts';
 import type { GpuInventory } from '#contract/inventory.ts';
-import { factOf, known, linkName } from './text.ts';
+import { factOf, linkName } from './text.ts';
 
 /** Display controllers of PCI: VGA (0x0300), XGA, 3D (0x0302) and others of class 0x03. */
 export async function readGpus(root = '/'): Promise<GpuInventory[]> {

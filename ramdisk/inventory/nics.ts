@@ -1,9 +1,10 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { ignore } from '#base/errors.ts';
+import { known } from '#base/known.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import type { NicInventory } from '#contract/inventory.ts';
-import { factOf, known, linkName } from './text.ts';
+import { factOf, linkName } from './text.ts';
 
 /** ARPHRD_ETHER and ARPHRD_INFINIBAND of linux/if_arp.h. */
 const networkTypes = ['1', '32'];

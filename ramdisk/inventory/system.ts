@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { arch } from 'node:os';
 import path from 'node:path';
 import { ignore } from '#base/errors.ts';
+import { known } from '#base/known.ts';
 import type { SystemInventory } from '#contract/inventory.ts';
 import { readMachineFacts } from '../join/machine.ts';
-import { factOf, known } from './text.ts';
+import { factOf } from './text.ts';
 
 /** What boards say whose maker left the field as it was. */
 const meaningless =

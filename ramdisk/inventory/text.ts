@@ -13,10 +13,3 @@ export async function linkName(file: string): Promise<string | undefined> {
   const target = await readlink(file).catch(ignore);
   return target === undefined ? undefined : path.basename(target);
 }
-
-/** The fields that have a value. */
-export function known<Fields extends Record<string, unknown>>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}

@@ -14,10 +14,3 @@ export function whole(value: Json | undefined): number | undefined {
 export function reading(value: Json | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
-
-/** The fields that have a value. */
-export function known<Fields extends Record<string, unknown>>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}

@@ -1,7 +1,8 @@
+import { known } from '#base/known.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import { asObject, asText, type Json, type JsonObject } from '../json.ts';
-import { fact, known, reading, whole } from './fields.ts';
+import { fact, reading, whole } from './fields.ts';
 
 /** Redfish resources read into parts of the inventory. Each takes any JSON; what is no such part is left out. */
 
