@@ -3,6 +3,7 @@ import type { Closable } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import type { JoinOptions } from './join/join.ts';
+import { addSiteCommands } from './site/commands/index.ts';
 
 /**
  * The daemon's entry file: the only one of `agent/` that reads flags and the environment, and that ends the process.
@@ -13,16 +14,13 @@ const program = new Command('bcd')
   .version(`${version} (Node ${process.versions.node})`)
   .showHelpAfterError();
 
-program
+const siteCommand = program
   .command('site')
   .description('run the site agent')
   .option('--config <file>', 'configuration file', '/etc/bcd/config.toml')
   .option('--check', 'validate the configuration and exit')
-  .action(site)
-  .command('sockets')
-  .description("write the systemd sockets of this site's interface and address")
-  .option('--directory <directory>', 'where to write them; without it they are printed')
-  .action((_options, command: Command) => sockets(command.optsWithGlobals()));
+  .action(site);
+addSiteCommands(siteCommand);
 
 program.command('ramdisk').description('run the agent in the ramdisk').action(ramdisk);
 
@@ -53,14 +51,6 @@ async function site(options: { config: string; check?: true }): Promise<void> {
   }
   const { startSite } = await import('./site/site.ts');
   await runUntilStopped(() => startSite(config, process.env));
-}
-
-async function sockets(options: { config: string; directory?: string }): Promise<void> {
-  const { readConfig } = await import('./site/config.ts');
-  const { socketUnits, writeUnits } = await import('./site/socketUnits.ts');
-  const units = socketUnits(await readConfig(options.config));
-  if (options.directory !== undefined) await writeUnits(options.directory, units);
-  else process.stdout.write(units.map(({ name, text }) => `# ${name}\n${text}`).join('\n'));
 }
 
 async function ramdisk(): Promise<void> {

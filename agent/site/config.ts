@@ -1,6 +1,6 @@
 import { freeze, parseConfigText, readConfigText } from '../toml.ts';
 import { checkConfig } from './configChecks.ts';
-import { SiteConfig } from './configSchema.ts';
+import { SiteConfig } from './configSchema/index.ts';
 
 export type { SiteConfig };
 

@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { durationMs } from '#contract/durations.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { SiteConfig } from './configSchema.ts';
+import type { SiteConfig } from './configSchema/index.ts';
 
 /** What a schema cannot say of a configuration. @throws RailheadError INVALID_CONFIG whose details name the `path` and what was `expected` */
 export function checkConfig(config: SiteConfig): void {

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { SiteConfig } from './configSchema.ts';
+import { SiteConfig } from './configSchema/index.ts';
 
 /** A node of the schema as this page reads it. */
 type Field = TSchema & {

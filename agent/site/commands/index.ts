@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+import { addSockets } from './sockets.ts';
+
+const commands: readonly ((site: Command) => void)[] = [addSockets];
+
+/** The commands below `bcd site`: one file each, which loads what it needs when it is asked for. */
+export function addSiteCommands(site: Command): void {
+  for (const add of commands) add(site);
+}

@@ -1,0 +1,36 @@
+import Type from 'typebox';
+import { closed } from './parts.ts';
+
+export const Boot = Type.Object(
+  {
+    httpPort: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      default: 8080,
+      description: 'Port of the boot listener: iPXE scripts and image bytes, no TLS.',
+    }),
+    ipxeDirectory: Type.String({
+      minLength: 1,
+      default: '/usr/lib/ipxe',
+      description:
+        'Where the iPXE binaries are (`snponly.efi`, `undionly.kpxe`); the default is where Debian has them.',
+    }),
+    dhcpPort: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      default: 67,
+      description: 'Port of the DHCP server; firmware asks 67 only, others are for trials.',
+    }),
+    tftpPort: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      default: 69,
+      description: 'Port of the TFTP server; firmware asks 69 only, others are for trials.',
+    }),
+    consoles: Type.Array(Type.String({ pattern: '^[A-Za-z0-9,]{1,32}$' }), {
+      default: [],
+      description: 'Kernel consoles of the ramdisk, e.g. `ttyS0,115200`; the last one is its main one.',
+    }),
+  },
+  { ...closed, default: {}, description: 'What machines boot from.' },
+);
