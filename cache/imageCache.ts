@@ -1,31 +1,24 @@
-import type { Agent } from 'undici';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { peHeaderBytes } from '#base/pe.ts';
-import { fromWireError, RailheadError, toWireError } from '#contract/errors.ts';
+import { fromWireError, RailheadError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
 import { pullChanges } from './desired.ts';
-import { inventoryOf, pullRow, readyRow } from './inventory.ts';
-import { type SourceTimeouts, sourceAgent } from './pull/source.ts';
-import { Puller } from './puller.ts';
-import { pullImage } from './pullImage.ts';
+import { inventoryOf } from './inventory.ts';
+import type { Puller } from './puller.ts';
+import { openPulls, type PullOptions, type Pulls } from './pulls.ts';
 import type { Held } from './read.ts';
+import { digestsWithRow, rowOf } from './rows.ts';
 import { type Section, sectionOf } from './section.ts';
 import { Senders } from './senders.ts';
 import { Store } from './store.ts';
-import { checkSignature } from './verify.ts';
+import { Wishes } from './wishes.ts';
 import { withdrawnError, withdrawnRow } from './withdrawn.ts';
 
-export interface CacheOptions {
+export interface CacheOptions extends PullOptions {
   directory: string;
   /** The most that images may take on disk; what is desired, pinned or in use is never evicted to keep it. */
   quotaBytes: number;
-  /** PEM of a CA that the image sources' certificates may be issued by, beside the system's. */
-  sourceCa?: string;
-  /** Downloads at a time; default 2. */
-  parallelPulls?: number;
-  /** Default: 10 s to connect, 30 s of silence. */
-  timeouts?: SourceTimeouts;
   log: Log;
   clock?: Clock;
 }
@@ -70,74 +63,48 @@ export async function openCache(options: CacheOptions): Promise<ImageCache> {
   return new DesiredCache(store, options);
 }
 
-const defaultTimeouts: SourceTimeouts = { connectMs: 10_000, idleMs: 30_000 };
-
 class DesiredCache implements ImageCache {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #puller: Puller;
-  readonly #sources: Agent;
+  readonly #pulls: Pulls;
+  readonly #wishes = new Wishes();
   readonly #listeners = new Set<() => void>();
   readonly #proving: Promise<void>;
-  #desired = new Map<string, CacheImage>();
-  #refused = new Map<string, CachedImage>();
-  #withdrawn: ReadonlySet<string> = new Set();
-  #pinned: readonly string[] = [];
   readonly #senders = new Senders();
   #closed = false;
 
   constructor(store: Store, options: CacheOptions) {
-    const { quotaBytes, clock = systemClock, parallelPulls = 2 } = options;
+    const { quotaBytes, clock = systemClock, log } = options;
     this.#store = store;
-    this.#log = options.log;
-    this.#sources = sourceAgent(options.sourceCa, options.timeouts ?? defaultTimeouts);
-    const context = {
-      store,
-      clock,
-      quotaBytes,
-      dispatcher: this.#sources,
-      spared: () => new Set([...this.#desired.keys(), ...this.#pinned]),
-    };
-    this.#puller = new Puller({
-      pullOnce: (image, onReceived, signal) => pullImage(image, { ...context, onReceived, signal }),
-      parallelPulls,
-      clock,
-      onChange: () => this.#changed(),
-      onFailure: (image, error, nextTryAt) => this.#logFailure(image, error, nextTryAt),
-    });
+    this.#log = log;
+    const spared = () => this.#wishes.spared();
+    const onChange = () => this.#changed();
+    this.#pulls = openPulls(options, { store, clock, quotaBytes, spared, onChange, log });
     this.#proving = this.#proveAll();
   }
 
+  get #puller(): Puller {
+    return this.#pulls.puller;
+  }
+
+  get #parts() {
+    return { wishes: this.#wishes, store: this.#store, puller: this.#puller };
+  }
+
   desire(images: CacheImage[], withdrawn: readonly string[] = [], pinned: readonly string[] = []): void {
-    this.#pinned = pinned;
-    this.#withdrawn = new Set(withdrawn);
-    const usable = images.filter(({ digest }) => !this.#withdrawn.has(digest));
-    this.#desired = new Map(usable.map((image) => [image.digest, image]));
-    this.#refused = new Map(usable.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
-    for (const digest of this.#refused.keys()) this.#desired.delete(digest);
+    this.#wishes.state(images, withdrawn, pinned);
     this.#converge();
     this.#expelWithdrawn();
     this.#changed();
   }
 
   state(digest: string): CachedImage | undefined {
-    return this.#withdrawn.has(digest) ? withdrawnRow(digest) : this.#row(digest);
-  }
-
-  #row(digest: string): CachedImage | undefined {
-    const refused = this.#refused.get(digest);
-    if (refused !== undefined) return refused;
-    const held = this.#store.get(digest);
-    if (held !== undefined) return readyRow({ ...held, ref: this.#desired.get(digest)?.ref ?? held.ref });
-    const pull = this.#puller.get(digest);
-    if (pull !== undefined) return pullRow({ ...pull, image: this.#desired.get(digest) ?? pull.image });
-    const leaving = this.#store.evicting.get(digest);
-    return leaving && readyRow(leaving, 'evicting');
+    return this.#wishes.isWithdrawn(digest) ? withdrawnRow(digest) : rowOf(digest, this.#parts);
   }
 
   async ready(digest: string, signal?: AbortSignal): Promise<void> {
-    if (this.#withdrawn.has(digest)) throw withdrawnError(digest);
-    const refused = this.#refused.get(digest);
+    if (this.#wishes.isWithdrawn(digest)) throw withdrawnError(digest);
+    const refused = this.#wishes.refused(digest);
     if (refused?.error !== undefined) throw fromWireError(refused.error);
     if (this.#store.get(digest) !== undefined) return;
     if (this.#puller.get(digest) !== undefined) return this.#puller.outcome(digest, signal);
@@ -145,7 +112,7 @@ class DesiredCache implements ImageCache {
   }
 
   async open(digest: string): Promise<Held | undefined> {
-    if (this.#refused.has(digest) || this.#withdrawn.has(digest)) return undefined;
+    if (this.#wishes.refused(digest) !== undefined || this.#wishes.isWithdrawn(digest)) return undefined;
     const before = this.#store.get(digest);
     const held = await this.#store.openHeld(digest);
     if (held === undefined && before !== undefined) this.#recover(digest);
@@ -162,13 +129,8 @@ class DesiredCache implements ImageCache {
   }
 
   inventory(): { etag: string; images: CachedImage[] } {
-    const digests = new Set([
-      ...this.#refused.keys(),
-      ...this.#store.held().map((held) => held.digest),
-      ...this.#puller.images().keys(),
-      ...this.#store.evicting.keys(),
-    ]);
-    return inventoryOf([...digests].flatMap((digest) => this.#row(digest) ?? []));
+    const digests = [...digestsWithRow(this.#parts)];
+    return inventoryOf(digests.flatMap((digest) => rowOf(digest, this.#parts) ?? []));
   }
 
   onChange(listener: () => void): () => void {
@@ -180,15 +142,14 @@ class DesiredCache implements ImageCache {
     if (this.#closed) return;
     this.#closed = true;
     this.#listeners.clear();
-    await this.#puller.close();
+    await this.#pulls.close();
     await this.#proving;
-    await this.#sources.destroy();
     this.#store.close();
   }
 
   #converge(): void {
     const held = new Set(this.#store.held().map((one) => one.digest));
-    const { start, stop } = pullChanges(this.#desired, held, this.#puller.images());
+    const { start, stop } = pullChanges(this.#wishes.wanted(), held, this.#puller.images());
     for (const digest of stop) void this.#puller.stop(digest);
     for (const image of start) this.#puller.begin(image);
   }
@@ -196,7 +157,7 @@ class DesiredCache implements ImageCache {
   #expelWithdrawn(): void {
     const here = [...this.#store.held().map((held) => held.digest), ...this.#store.unproven()];
     for (const digest of new Set([...here, ...this.#puller.images().keys()]))
-      if (this.#withdrawn.has(digest)) void this.#expel(digest);
+      if (this.#wishes.isWithdrawn(digest)) void this.#expel(digest);
   }
 
   async #expel(digest: string): Promise<void> {
@@ -230,12 +191,12 @@ class DesiredCache implements ImageCache {
     this.#log.warn({ digest }, 'the file of a held image changed');
     this.#converge();
     this.#changed();
-    if (!this.#desired.has(digest)) void this.#proveAgain(digest);
+    if (!this.#wishes.wanted().has(digest)) void this.#proveAgain(digest);
   }
 
   async #proveAgain(digest: string): Promise<void> {
     try {
-      const ref = this.#desired.get(digest)?.ref ?? digest;
+      const ref = this.#wishes.wanted().get(digest)?.ref ?? digest;
       if (!(await this.#store.prove(digest, ref)))
         this.#log.warn({ digest }, 'a file had other bytes than its name says');
       this.#converge();
@@ -246,22 +207,7 @@ class DesiredCache implements ImageCache {
     }
   }
 
-  #logFailure(image: CacheImage, error: Error, nextTryAt: number | undefined): void {
-    const { ref, digest } = image;
-    this.#log.warn({ ref, digest, err: error, nextTryAt }, 'an image could not be pulled');
-  }
-
   #changed(): void {
     if (!this.#closed) for (const listener of this.#listeners) listener();
-  }
-}
-
-/** The row of an image that may not come in because nobody vouches for it. */
-function refusal(image: CacheImage): CachedImage[] {
-  try {
-    checkSignature(image);
-    return [];
-  } catch (error) {
-    return [{ digest: image.digest, ref: image.ref, state: 'failed', error: toWireError(error) }];
   }
 }

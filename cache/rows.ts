@@ -1,0 +1,34 @@
+import type { CachedImage } from '#contract/images.ts';
+import { pullRow, readyRow } from './inventory.ts';
+import type { Puller } from './puller.ts';
+import type { Store } from './store.ts';
+import type { Wishes } from './wishes.ts';
+
+interface Parts {
+  wishes: Wishes;
+  store: Store;
+  puller: Puller;
+}
+
+/** What is said of one digest, the first that holds: it is refused, here, on its way in, on its way out. Under the ref that is wanted now. */
+export function rowOf(digest: string, { wishes, store, puller }: Parts): CachedImage | undefined {
+  const refused = wishes.refused(digest);
+  if (refused !== undefined) return refused;
+  const wanted = wishes.wanted().get(digest);
+  const held = store.get(digest);
+  if (held !== undefined) return readyRow({ ...held, ref: wanted?.ref ?? held.ref });
+  const pull = puller.get(digest);
+  if (pull !== undefined) return pullRow({ ...pull, image: wanted ?? pull.image });
+  const leaving = store.evicting.get(digest);
+  return leaving && readyRow(leaving, 'evicting');
+}
+
+/** Every digest that has a row. */
+export function digestsWithRow({ wishes, store, puller }: Parts): Set<string> {
+  return new Set([
+    ...wishes.refusedDigests(),
+    ...store.held().map((held) => held.digest),
+    ...puller.images().keys(),
+    ...store.evicting.keys(),
+  ]);
+}
