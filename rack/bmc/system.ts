@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { hasCode } from '#contract/errors.ts';
+import { firmware } from '../machine/firmware.ts';
 import { isResetType, resetTypes } from '../machine/power.ts';
 import { bootProperties, patchedOverride } from './bootProperties.ts';
 import { collection } from './collection.ts';
@@ -9,12 +10,14 @@ import type { BmcParts } from './server.ts';
 
 const systems = '/redfish/v1/Systems';
 const system = `${systems}/1`;
+const secureBoot = `${system}/SecureBoot`;
 const reset = `${system}/Actions/ComputerSystem.Reset`;
 
 /** The computer system: its power and what it boots next. */
 export function systemRoutes(app: FastifyInstance, parts: BmcParts): void {
   app.get(systems, () => collection(systems, 'ComputerSystem', [system]));
   app.get(system, () => systemResource(parts));
+  app.get(secureBoot, () => secureBootResource(parts));
   app.patch<{ Body: unknown }>(system, async ({ body }) => {
     patchSystem(parts, body);
     return systemResource(parts);
@@ -41,6 +44,7 @@ function systemResource({ machine, record }: BmcParts): Record<string, unknown> 
     Boot: bootProperties(machine.bootOverride, record.firmware),
     MemorySummary: { TotalSystemMemoryGiB: record.memoryMiB / 1024 },
     ...hardwareLinks,
+    ...(hasSecureBoot(record) && { SecureBoot: { '@odata.id': secureBoot } }),
     VirtualMedia: { '@odata.id': `${system}/VirtualMedia` },
     Links: {
       Chassis: [{ '@odata.id': '/redfish/v1/Chassis/1' }],
@@ -49,6 +53,23 @@ function systemResource({ machine, record }: BmcParts): Record<string, unknown> 
     Actions: {
       '#ComputerSystem.Reset': { target: reset, 'ResetType@Redfish.AllowableValues': resetTypes },
     },
+  };
+}
+
+function hasSecureBoot({ firmware: name }: BmcParts['record']): boolean {
+  return firmware(name).secureBoot === true;
+}
+
+function secureBootResource({ record }: BmcParts): Record<string, unknown> {
+  if (!hasSecureBoot(record)) throw new RedfishError(404, 'ResourceMissingAtURI', { args: [secureBoot] });
+  return {
+    '@odata.id': secureBoot,
+    '@odata.type': '#SecureBoot.v1_1_0.SecureBoot',
+    Id: 'SecureBoot',
+    Name: 'UEFI Secure Boot',
+    SecureBootEnable: true,
+    SecureBootCurrentBoot: 'Enabled',
+    SecureBootMode: 'UserMode',
   };
 }
 

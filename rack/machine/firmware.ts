@@ -9,9 +9,27 @@ interface FirmwareDefinition {
   /** The blank NVRAM that each machine gets a copy of. */
   readonly nvramTemplate?: string;
   readonly machine: string;
+  /** Further QEMU arguments. */
+  readonly arguments?: readonly string[];
+  /** Whether it enforces Secure Boot from the first boot on, as its BMC says. */
+  readonly secureBoot?: true;
   /** The boot ROM of the network card: none, or QEMU's own where nothing is said. */
   readonly nicRom: 'none' | 'default';
 }
+
+/** OVMF that keeps its variables in system management mode, out of the reach of what it has booted. */
+const protectedNvram = {
+  overrideMode: 'UEFI',
+  bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp'],
+  code: '/usr/share/OVMF/OVMF_CODE_4M.secboot.fd',
+  machine: 'q35,smm=on',
+  arguments: [
+    ...['-global', 'driver=cfi.pflash01,property=secure,value=on'],
+    // Waking from suspend to memory would leave the protected mode out.
+    ...['-global', 'ICH9-LPC.disable_s3=1'],
+  ],
+  nicRom: 'none',
+} as const;
 
 export const firmwares = {
   uefi: {
@@ -23,6 +41,10 @@ export const firmwares = {
     // Without an option ROM the firmware's own PXE and HTTP boot run instead of QEMU's iPXE.
     nicRom: 'none',
   },
+  /** Secure Boot on, with the keys of Microsoft, as servers are shipped. */
+  'uefi-secure': { ...protectedNvram, nvramTemplate: '/usr/share/OVMF/OVMF_VARS_4M.ms.fd', secureBoot: true },
+  /** No keys at all (set-up mode): whoever boots it first may enrol an operator's own. */
+  'uefi-own-key': { ...protectedNvram, nvramTemplate: '/usr/share/OVMF/OVMF_VARS_4M.fd' },
   bios: {
     overrideMode: 'Legacy',
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd'],
@@ -41,11 +63,12 @@ export function firmware(name: FirmwareName): FirmwareDefinition {
 
 /** QEMU arguments for the firmware itself; `nvram` is the machine's own copy of the template. */
 export function firmwareArguments(name: FirmwareName, nvram: string): readonly string[] {
-  const { code, machine } = firmware(name);
+  const { code, machine, arguments: more = [] } = firmware(name);
   const flash = (unit: number, options: string) => ['-drive', `if=pflash,format=raw,unit=${unit},${options}`];
   return [
     '-machine',
     machine,
+    ...more,
     ...(code === undefined
       ? []
       : [...flash(0, `readonly=on,file=${code}`), ...flash(1, `file=${nvram.replaceAll(',', ',,')}`)]),

@@ -120,6 +120,14 @@ describe('boot override', () => {
   });
 });
 
+test('a machine with Secure Boot says so, one without it has no such resource', async () => {
+  expect((await bmc.ask('GET', system)).body.SecureBoot).toBeUndefined();
+  expect((await bmc.ask('GET', `${system}/SecureBoot`)).status).toBe(404);
+  bmc = fakeBmc({ firmware: 'uefi-secure' });
+  const { body } = await bmc.ask('GET', system);
+  expect((await bmc.ask('GET', body.SecureBoot['@odata.id'])).body.SecureBootCurrentBoot).toBe('Enabled');
+});
+
 test('what is not there is a Redfish error', async () => {
   const answer = await bmc.ask('GET', '/redfish/v1/Systems/2');
   expect([answer.status, messageId(answer)]).toEqual([404, 'Base.1.18.ResourceMissingAtURI']);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { noOverride } from '#rack/machine/bootOverride.ts';
 import { qemuArguments } from '#rack/machine/commandLine.ts';
+import { firmware } from '#rack/machine/firmware.ts';
 import { machineRecord } from '../fakes/records.ts';
 
 /** The values that follow `option`. */
@@ -18,6 +19,17 @@ test('a UEFI machine runs OVMF on its own NVRAM, with its own network boot', () 
   ]);
   expect(valuesOf(args, '-device').find((device) => device.startsWith('virtio-net'))).toContain(',romfile=,');
   expect(valuesOf(args, '-machine')).toEqual(['q35']);
+});
+
+test.each([
+  ['uefi-secure', 'OVMF_VARS_4M.ms.fd'],
+  ['uefi-own-key', 'OVMF_VARS_4M.fd'],
+] as const)('a machine of %s keeps its keys where what it boots cannot change them', (name, template) => {
+  const args = qemuArguments(machineRecord({ firmware: name }), noOverride);
+  expect(valuesOf(args, '-machine')).toEqual(['q35,smm=on']);
+  expect(valuesOf(args, '-global')).toContain('driver=cfi.pflash01,property=secure,value=on');
+  expect(valuesOf(args, '-drive')[0]).toContain('OVMF_CODE_4M.secboot.fd');
+  expect(firmware(name).nvramTemplate).toContain(template);
 });
 
 test('a BIOS machine runs SeaBIOS on the serial port and iPXE from the ROM of the card', () => {
