@@ -34,11 +34,11 @@ export function decodeTftp(bytes: Buffer): TftpPacket | undefined {
   }
 }
 
-/** `block` counts from 1 without end; the wire carries its low 16 bits, so 65,536 is 0. */
-export function encodeData(block: number, data: Buffer): Buffer {
+/** `number` is the block's on the wire (`wireNumber`). */
+export function encodeData(number: number, data: Buffer): Buffer {
   const packet = Buffer.allocUnsafe(4 + data.length);
   packet.writeUInt16BE(opcode.data);
-  packet.writeUInt16BE(block & 0xffff, 2);
+  packet.writeUInt16BE(number, 2);
   data.copy(packet, 4);
   return packet;
 }

@@ -1,6 +1,11 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { sendDatagrams } from '#base/udp/sendDatagrams.ts';
+import { socketAddress } from '#base/udp/socketAddress.ts';
+import { openTransferSocket } from '#base/udp/transferSocket.ts';
+import { wraps } from './blockNumbers.ts';
 import type { Agreement } from './negotiate.ts';
 import { decodeTftp, encodeError, tftpError } from './packet.ts';
 import { type Step, Transfer } from './transfer.ts';
@@ -14,6 +19,10 @@ export interface TransferReport {
   bytes: number;
   seconds: number;
   resentBlocks: number;
+  blockSize: number;
+  windowSize: number;
+  /** The file has more blocks than TFTP can number: a client that does not know how to go on wants it by HTTP. */
+  wraps: boolean;
 }
 
 interface SessionOptions {
@@ -28,29 +37,55 @@ interface SessionOptions {
   clock: Clock;
 }
 
+/** Silence after which a request from the port of a running transfer is a new start of the client, in milliseconds. */
+const forgottenMs = 2000;
+
 /** One transfer's socket and timer. */
 export class Session {
   readonly #options: SessionOptions;
   readonly #transfer: Transfer;
   readonly #socket: Socket;
+  readonly #fd: number;
+  readonly #peer: Buffer;
   readonly #ended: () => void;
   readonly #startedAt: number;
+  #heardAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #deadline = 0;
   #isOpen = true;
 
+  /** @throws Error with a system `code` when there is no socket to be had */
   constructor(options: SessionOptions, ended: () => void) {
+    const { address, from, clock, content, agreement } = options;
     this.#options = options;
     this.#ended = ended;
-    this.#startedAt = options.clock.now();
-    this.#transfer = new Transfer(options.content, options.agreement);
-    this.#socket = createSocket('udp4');
-    this.#socket.on('message', (bytes, from) => this.#received(bytes, from));
+    this.#startedAt = clock.now();
+    this.#transfer = new Transfer(content, agreement);
+    this.#peer = socketAddress(from.address, from.port);
+    this.#fd = openTransferSocket(address);
+    this.#socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+    this.#socket.on('message', (bytes, sender) => this.#received(bytes, sender));
     this.#socket.on('error', (error) => this.#failed(error));
-    this.#socket.bind(0, options.address, () => this.#act(this.#transfer.start(performance.now())));
+    this.#socket.bind({ fd: this.#fd });
+  }
+
+  start(): void {
+    this.#act(this.#transfer.start(performance.now()));
   }
 
   get client(): string {
     return this.#options.from.address;
+  }
+
+  get isAnswered(): boolean {
+    return this.#heardAt !== undefined;
+  }
+
+  /** Whether a request for `file` from the same port belongs to this transfer; else the client has begun anew. */
+  isRepeatedBy(file: string): boolean {
+    const isSilent = performance.now() - (this.#heardAt ?? Number.POSITIVE_INFINITY) > forgottenMs;
+    return file === this.#options.file && !isSilent;
   }
 
   requestedAgain(): void {
@@ -68,30 +103,42 @@ export class Session {
   #received(bytes: Buffer, from: RemoteInfo): void {
     const peer = this.#options.from;
     if (from.port !== peer.port || from.address !== peer.address) {
-      this.#send(encodeError(tftpError.unknownTransferId, 'not your transfer'), from);
+      const refusal = encodeError(tftpError.unknownTransferId, 'not your transfer');
+      sendDatagrams(this.#fd, socketAddress(from.address, from.port), [refusal]);
       return;
     }
     const packet = decodeTftp(bytes);
-    if (packet?.kind === 'ack') this.#act(this.#transfer.acknowledged(packet.block, performance.now()));
+    const now = performance.now();
+    this.#heardAt = now;
+    if (packet?.kind === 'ack') this.#act(this.#transfer.acknowledged(packet.block, now));
     else if (packet?.kind === 'error') this.#finish(this.#transfer.hasProgress ? 'abandoned' : 'probed');
   }
 
   #act(step: Step): void {
     if (!this.#isOpen) return;
-    for (const datagram of step.send) this.#send(datagram, this.#options.from);
+    // What cannot be sent now is lost like a datagram on the way: the timer sends it again.
+    if (step.send.length > 0) sendDatagrams(this.#fd, this.#peer, step.send);
     if (step.outcome !== 'running') this.#finish(step.outcome);
-    else if (step.send.length > 0) this.#restartTimer();
+    else if (step.send.length > 0) this.#awaitAnswer();
   }
 
   /** Only what we send sets the timer: repeated ACKs must not put a retransmission off. */
-  #restartTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#act(this.#transfer.timedOut()), this.#transfer.timeoutMs);
+  #awaitAnswer(): void {
+    this.#deadline = performance.now() + this.#transfer.timeoutMs;
+    if (this.#deadline < this.#timerAt) this.#setTimer();
   }
 
-  #send(datagram: Buffer, to: RemoteInfo): void {
-    // What cannot be sent now is lost like a datagram on the way: the timer sends it again.
-    this.#socket.send(datagram, to.port, to.address, () => {});
+  /** A timer that comes too early is set anew: cheaper than one for each acknowledgement. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = this.#deadline;
+    this.#timer = setTimeout(() => this.#timerRang(), this.#deadline - performance.now());
+  }
+
+  #timerRang(): void {
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    if (performance.now() < this.#deadline - 1) this.#setTimer();
+    else this.#act(this.#transfer.timedOut());
   }
 
   #failed(error: Error): void {
@@ -101,7 +148,8 @@ export class Session {
 
   #finish(outcome: TransferReport['outcome']): void {
     if (!this.#isOpen) return;
-    const { file, clock, content } = this.#options;
+    const { file, clock, content, agreement } = this.#options;
+    const { blockSize, windowSize } = agreement;
     this.close();
     this.#options.report({
       client: this.client,
@@ -110,6 +158,9 @@ export class Session {
       bytes: outcome === 'complete' ? content.length : this.#transfer.bytesAcked,
       seconds: (clock.now() - this.#startedAt) / 1000,
       resentBlocks: this.#transfer.resent,
+      blockSize,
+      windowSize,
+      wraps: wraps(content.length, blockSize),
     });
   }
 }

@@ -1,3 +1,4 @@
+import { blockFrom, wireNumber } from './blockNumbers.ts';
 import type { Agreement } from './negotiate.ts';
 import { encodeData, encodeOptionAck } from './packet.ts';
 import { RetransmissionTimer } from './retransmission.ts';
@@ -57,12 +58,14 @@ export class Transfer {
 
   /** The same request again: our first answer was lost. Once data flows it is an echo from the past. */
   requestedAgain(): Step {
-    return this.#begun ? quiet : running([this.#optionAck()]);
+    if (!this.#begun) return running([this.#optionAck()]);
+    return this.#agreement.accepted.size > 0 || this.hasProgress ? quiet : this.#resend();
   }
 
-  acknowledged(block16: number, now: number): Step {
-    if (!this.#begun) return block16 === 0 ? this.#begin(now) : quiet;
-    const block = this.#acked + ((block16 - this.#acked) & 0xffff);
+  /** `number` is the block's on the wire. */
+  acknowledged(number: number, now: number): Step {
+    if (!this.#begun) return number === 0 ? this.#begin(now) : quiet;
+    const block = blockFrom(this.#acked, number, this.#agreement.wrapsTo);
     if (block > this.#sent) return quiet;
     return block === this.#acked ? this.#repeated(now) : this.#advance(block, now);
   }
@@ -114,11 +117,12 @@ export class Transfer {
   }
 
   #window(): Buffer[] {
-    const { blockSize, windowSize } = this.#agreement;
+    const { blockSize, windowSize, wrapsTo } = this.#agreement;
     const last = Math.min(this.#acked + windowSize, this.#lastBlock);
     const blocks: Buffer[] = [];
     for (let block = this.#acked + 1; block <= last; block++) {
-      blocks.push(encodeData(block, this.#content.subarray((block - 1) * blockSize, block * blockSize)));
+      const data = this.#content.subarray((block - 1) * blockSize, block * blockSize);
+      blocks.push(encodeData(wireNumber(block, wrapsTo), data));
     }
     this.#sent = last;
     return blocks;

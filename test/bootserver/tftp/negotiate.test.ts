@@ -8,6 +8,7 @@ function accepted(asked: Record<string, string>, size = 284_672): Record<string,
   return Object.fromEntries(negotiate(new Map(Object.entries(asked)), size, limits).accepted);
 }
 
+// case 40
 describe('what is acknowledged', () => {
   test('OVMF’s request', () => {
     expect(accepted({ tsize: '0', blksize: '1468', windowsize: '4' })).toEqual({
@@ -51,17 +52,31 @@ describe('what is acknowledged', () => {
 });
 
 test('without options a transfer is plain TFTP: 512 bytes, in lock-step', () => {
-  expect(negotiate(new Map(), 1, limits)).toEqual({ blockSize: 512, windowSize: 1, accepted: new Map() });
+  const plain = { blockSize: 512, windowSize: 1, wrapsTo: 0, accepted: new Map() };
+  expect(negotiate(new Map(), 1, limits)).toEqual(plain);
+});
+
+test('without a block size it is 512 even where less fits: a shorter block would be the end of the file', () => {
+  expect(negotiate(new Map([['tsize', '0']]), 1, { blockSize: 400, windowSize: 1 }).blockSize).toBe(512);
+});
+
+test('what follows block 65,535 is what the client asks for, else what a quirk says, else 0', () => {
+  const wrapsTo = (asked: Record<string, string>, more: { wrapsTo?: 0 | 1 } = {}) =>
+    negotiate(new Map(Object.entries(asked)), 1, { ...limits, ...more }).wrapsTo;
+  expect([wrapsTo({}), wrapsTo({ rollover: '1' }), wrapsTo({ rollover: '2' })]).toEqual([0, 1, 0]);
+  expect([wrapsTo({}, { wrapsTo: 1 }), wrapsTo({ rollover: '0' }, { wrapsTo: 1 })]).toEqual([1, 0]);
 });
 
 test('the client’s time-out is taken in seconds', () => {
   expect(negotiate(new Map([['timeout', '3']]), 1, limits).timeoutMs).toBe(3000);
 });
 
+// case 43
 test.each([
-  [1500, 1468],
-  [9000, 1468],
-  [1400, 1368],
-])('on an MTU of %i blocks are at most %i bytes', (mtu, blockSize) => {
-  expect(blockSizeFor(mtu)).toBe(blockSize);
+  [1500, 1468, 1448],
+  [9000, 1468, 1468],
+  [1400, 1368, 1348],
+])('on an MTU of %i blocks are at most %i bytes, over IPv6 %i', (mtu, overIpv4, overIpv6) => {
+  expect(blockSizeFor(mtu)).toBe(overIpv4);
+  expect(blockSizeFor(mtu, 'ipv6')).toBe(overIpv6);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { silentLog } from '#base/log.ts';
-import { startTftpServer, type TftpServer } from '#bootserver/tftp/server.ts';
+import { startTftpServer, type TftpServer, type TftpServerOptions } from '#bootserver/tftp/server.ts';
 import type { TransferReport } from '#bootserver/tftp/session.ts';
 import { ack, content, errorPacket, readRequest, describe as said } from './samples.ts';
 
@@ -15,19 +15,24 @@ let sockets: Socket[];
 beforeEach(async () => {
   reports = [];
   sockets = [];
-  server = await startTftpServer({
+  server = await startTftpServer(options());
+});
+
+function options(): TftpServerOptions {
+  return {
     address: '127.0.0.1',
     port: 0,
     files: new Map([
       ['snponly.efi', loader],
       ['efi/shimx64.efi', Buffer.from('shim')],
+      ['menu.cfg', Buffer.from('one\ntwo\r\n')],
     ]),
     limits: { blockSize: 1468, windowSize: 32 },
     report: (report) => reports.push(report),
     log: silentLog(),
     clock: systemClock,
-  });
-});
+  };
+}
 
 afterEach(async () => {
   for (const socket of sockets) socket.close();
@@ -69,10 +74,10 @@ class Client {
   }
 }
 
-async function newClient(): Promise<Client> {
+async function newClient(address = '127.0.0.1'): Promise<Client> {
   const socket = createSocket('udp4');
   sockets.push(socket);
-  socket.bind(0, '127.0.0.1');
+  socket.bind(0, address);
   await once(socket, 'listening');
   return new Client(socket);
 }
@@ -84,6 +89,7 @@ async function settle(): Promise<void> {
   await probe.next();
 }
 
+// case 39
 test('OVMF: a probe for the size, ERROR 8, and then the download from another port', async () => {
   const probe = await newClient();
   probe.ask(readRequest('snponly.efi', { tsize: '0', blksize: '1468' }));
@@ -151,10 +157,18 @@ describe('what is asked for', () => {
     expect(await client.next()).toBe('ERROR 2');
   });
 
-  test('text mode is refused in a word', async () => {
+  test('in text mode lines end as on the network, and the size is that of what is sent', async () => {
     const client = await newClient();
-    client.ask(readRequest('snponly.efi', {}, 'netascii'));
-    expect(await client.next()).toBe('ERROR 0');
+    client.ask(readRequest('menu.cfg', { tsize: '0' }, 'NETASCII'));
+    expect(await client.next()).toBe('OACK tsize 12');
+    client.answer(ack(0));
+    expect((await client.nextDatagram()).datagram.subarray(4).toString()).toBe('one\r\ntwo\r\0\r\n');
+  });
+
+  test.each(['mail', 'image'])('mode %s is refused in a word', async (mode) => {
+    const client = await newClient();
+    client.ask(readRequest('snponly.efi', {}, mode));
+    expect(await client.next()).toBe('ERROR 4');
   });
 });
 
@@ -166,6 +180,74 @@ test('a repeated request of one transfer brings its OACK again, and no second tr
   client.ask(readRequest('snponly.efi', { tsize: '0' }));
   expect(await client.next()).toBe('OACK tsize 5000');
   expect(client.transferPort).toBe(transferPort);
+});
+
+test('a ROM that uses one port for every file gets the next one as soon as it asks', async () => {
+  const client = await newClient();
+  client.ask(readRequest('snponly.efi'));
+  expect(await client.next()).toBe('DATA 1');
+  client.answer(ack(1));
+  expect(await client.next()).toBe('DATA 2');
+  client.ask(readRequest('efi/shimx64.efi'));
+  expect((await client.nextDatagram()).datagram.subarray(4).toString()).toBe('shim');
+});
+
+test('a first block that was lost comes again with the repeated request', async () => {
+  const client = await newClient();
+  client.ask(readRequest('snponly.efi'));
+  await client.next();
+  client.ask(readRequest('snponly.efi'));
+  expect(await client.next()).toBe('DATA 1');
+});
+
+test('a client that asks without end is met by silence after a while, and another is not held back', async () => {
+  const busy = await newClient('127.0.0.2');
+  for (let asked = 0; asked < 300; asked++) {
+    busy.ask(readRequest('nothing'));
+    // Socket buffers hold some hundred datagrams.
+    if (asked % 50 === 49) await settle();
+  }
+  expect(busy.waiting.length).toBeGreaterThan(150);
+  expect(busy.waiting.length).toBeLessThan(250);
+});
+
+test('requests from made-up addresses push each other out, and a machine that boots keeps its transfer', async () => {
+  const machine = await newClient('127.0.0.3');
+  machine.ask(readRequest('snponly.efi', { tsize: '0' }));
+  await machine.next();
+  machine.answer(ack(0));
+  await machine.next();
+  // 127.1.0.0/16 is ours as well: each of 1,200 clients is one address.
+  const crowd = await Promise.all(
+    Array.from({ length: 1200 }, (_, at) => newClient(`127.1.${at >> 8}.${at & 255 || 255}`)),
+  );
+  for (const [at, one] of crowd.entries()) {
+    one.ask(readRequest('snponly.efi'));
+    if (at % 50 === 49) await settle();
+  }
+  const late = await newClient('127.0.0.4');
+  late.ask(readRequest('snponly.efi'));
+  expect(await late.next()).toBe('DATA 1');
+  machine.answer(ack(1));
+  // DATA 1 may have come again meanwhile.
+  await expect.poll(() => machine.waiting.at(-1)).toBe('DATA 2');
+});
+
+test('over IPv6 the same', async () => {
+  const overIpv6 = await startTftpServer({
+    ...options(),
+    address: '::1',
+    limits: { blockSize: 1448, windowSize: 32 },
+  });
+  const socket = createSocket('udp6');
+  sockets.push(socket);
+  socket.send(readRequest('efi/shimx64.efi', { blksize: '1468' }), overIpv6.port, '::1');
+  const [first, from] = (await once(socket, 'message')) as [Buffer, RemoteInfo];
+  expect(said(first)).toBe('OACK blksize 1448');
+  socket.send(ack(0), from.port, '::1');
+  const [second] = (await once(socket, 'message')) as [Buffer];
+  expect(second.subarray(4).toString()).toBe('shim');
+  await overIpv6.close();
 });
 
 test('a stranger’s datagram in a transfer is refused with ERROR 5, and the transfer goes on', async () => {
