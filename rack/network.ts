@@ -14,6 +14,16 @@ export const addresses = {
 
 export const provisioningBridge = 'prov';
 
+/** The bridge of a VLAN in the site's namespace, where its frames have no tag. */
+export function vlanBridge(id: number): string {
+  return `vlan${id}`;
+}
+
+/** The site's address in a VLAN. */
+export function vlanAddress(id: number): string {
+  return `10.80.${id}.1`;
+}
+
 /** The address of a machine's BMC. */
 export function bmcHost(index: number): string {
   return `10.78.0.${11 + index}`;
@@ -25,11 +35,17 @@ export function bmcHost(index: number): string {
  */
 export async function buildNetwork(
   namespaces: RackNamespaces,
-  machines: readonly { tap: string; bmcHost: string }[],
+  machines: readonly { tap: string; bmcHost: string; vlans: readonly { id: number; tap: string }[] }[],
 ): Promise<void> {
   const { site, mgmt, centre } = namespaces;
   await addNamespaces([site, mgmt, centre]);
-  await ipBatch(site, [...siteLinks(namespaces), ...machines.flatMap(({ tap }) => tapLink(tap))]);
+  const vlans = machines.flatMap((machine) => machine.vlans);
+  await ipBatch(site, [
+    ...siteLinks(namespaces),
+    ...new Set(vlans.map(({ id }) => id)).values().flatMap(vlanLinks),
+    ...machines.flatMap(({ tap }) => tapLink(tap, provisioningBridge)),
+    ...vlans.flatMap(({ id, tap }) => tapLink(tap, vlanBridge(id))),
+  ]);
   await ipBatch(mgmt, [
     ...machines.map(({ bmcHost: host }) => `address add ${host}/24 dev uplink`),
     ...uplink(addresses.mgmtGateway),
@@ -76,8 +92,17 @@ function vethLinks(name: string, peerNamespace: string, address: string): string
   ];
 }
 
-function tapLink(tap: string): string[] {
-  return [`tuntap add dev ${tap} mode tap`, `link set ${tap} master ${provisioningBridge} up`];
+function vlanLinks(id: number): string[] {
+  const bridge = vlanBridge(id);
+  return [
+    `link add ${bridge} address 52:54:00:77:01:${id.toString(16).padStart(2, '0')} type bridge stp_state 0 forward_delay 0 mcast_snooping 0`,
+    `address add ${vlanAddress(id)}/24 dev ${bridge}`,
+    `link set ${bridge} up`,
+  ];
+}
+
+function tapLink(tap: string, bridge: string): string[] {
+  return [`tuntap add dev ${tap} mode tap`, `link set ${tap} master ${bridge} up`];
 }
 
 function uplink(gateway: string): string[] {

@@ -6,7 +6,7 @@ import { rtcOffset } from './machine/batteryClock.ts';
 import { sizeInBytes } from './machine/disks.ts';
 import { namespaceNames } from './netns.ts';
 import { bmcHost } from './network.ts';
-import type { MachineRecord, RackRecord } from './record.ts';
+import type { MachineRecord, RackRecord, TrunkRecord } from './record.ts';
 import type { MachineSpec, RackSpec } from './spec.ts';
 
 /**
@@ -45,7 +45,17 @@ function planMachine(prefix: string, machine: MachineSpec, index: number, rack: 
     nvram: path.join(directory, 'nvram.fd'),
     tap: `tap${index}`,
     ...(machine.nicRom === undefined ? {} : { nicRom: path.resolve(machine.nicRom) }),
+    ...(machine.vlans === undefined ? {} : { trunk: planTrunk(machine.vlans, index, directory) }),
     ...(machine.rtc === undefined ? {} : { rtcOffsetSeconds: rtcOffset(machine.rtc, Date.now()) }),
+  };
+}
+
+/** An interface's name has at most 15 characters. */
+function planTrunk(vlans: readonly number[], index: number, directory: string): TrunkRecord {
+  return {
+    socket: path.join(directory, 'trunk.sock'),
+    vlans: vlans.map((id) => ({ id, tap: `tap${index}v${id}` })),
+    capture: path.join(directory, 'wire.pcap'),
   };
 }
 

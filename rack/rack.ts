@@ -84,7 +84,7 @@ async function buildRack(plan: RackRecord): Promise<Rack> {
   try {
     await buildNetwork(
       plan.namespaces,
-      plan.machines.map(({ tap, bmc }) => ({ tap, bmcHost: bmc.host })),
+      plan.machines.map(({ tap, bmc, trunk }) => ({ tap, bmcHost: bmc.host, vlans: trunk?.vlans ?? [] })),
     );
     const rack = { ...plan, machines: await Promise.all(plan.machines.map(makeMachineFiles)) };
     await writeRackRecord(rack);

@@ -25,9 +25,19 @@ export interface MachineRecord {
   nvram: string;
   tap: string;
   nicRom?: string;
+  /** Where its cable ends when that is no plain port of the provisioning network. */
+  trunk?: TrunkRecord;
   /** How far its battery clock is off when the rack is built. */
   rtcOffsetSeconds?: number;
   faults: FaultName[];
+}
+
+/** A switch port that carries networks with tags beside the provisioning network, which has none. */
+export interface TrunkRecord {
+  socket: string;
+  vlans: { id: number; tap: string }[];
+  /** What passed on the machine's wire since its supervisor was started (pcap). */
+  capture: string;
 }
 
 export interface BmcRecord {

@@ -26,6 +26,10 @@ const MachineSpec = Type.Object(
     faults: Type.Array(Type.Enum(faultNames), { default: [] }),
     /** A file: the boot ROM of a BIOS machine's network card, instead of the one that comes with QEMU. */
     nicRom: Type.Optional(Type.String({ minLength: 1 })),
+    /** Its cable ends at a trunk port: the provisioning network without a tag, and these VLANs. */
+    vlans: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 2, maximum: 254 }), { minItems: 1, uniqueItems: true }),
+    ),
     /** What its battery clock shows at first: `+2h` off the right time, or a date, `2010-01-01`. */
     rtc: Type.Optional(Type.String({ pattern: rtcPattern })),
   },
@@ -84,6 +88,9 @@ const options: Record<string, (machine: MachineDocument, value: string) => void>
   rom: (machine, value) => {
     machine.nicRom = value;
   },
+  vlan: (machine, value) => {
+    machine.vlans = [...(machine.vlans ?? []), Number(value)];
+  },
   rtc: (machine, value) => {
     machine.rtc = value;
   },
@@ -96,6 +103,7 @@ interface MachineDocument {
   disks: { size: string | undefined; bus?: string }[];
   faults: string[];
   nicRom?: string;
+  vlans?: number[];
   rtc?: string;
 }
 

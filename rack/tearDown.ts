@@ -68,11 +68,20 @@ async function removeUnder(prefix: string): Promise<void> {
 
 /** By name, one by one: the directory is the user's and may hold files of theirs. */
 async function removeFiles(machine: MachineRecord, keep: boolean): Promise<void> {
-  const ours = ['bmc.key', 'bmc.crt', 'console.sock', 'control.sock', 'supervisor.json', 'medium.iso'];
+  const ours = [
+    'bmc.key',
+    'bmc.crt',
+    'console.sock',
+    'control.sock',
+    'supervisor.json',
+    'medium.iso',
+    'trunk.sock',
+  ];
   const lasting = [
     'console.log',
     'supervisor.log',
     'nvram.fd',
+    'wire.pcap',
     ...machine.disks.map(({ file }) => path.basename(file)),
   ];
   for (const name of keep ? ours : [...ours, ...lasting]) {

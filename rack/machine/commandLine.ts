@@ -61,9 +61,13 @@ function identity({ uuid, serial }: MachineRecord): string[] {
   ];
 }
 
-function network({ tap, mac, firmware, nicRom }: MachineRecord, bootIndex: string): string[] {
+function network({ tap, trunk, mac, firmware, nicRom }: MachineRecord, bootIndex: string): string[] {
+  const cable =
+    trunk === undefined
+      ? `tap,id=net0,ifname=${tap},script=no,downscript=no`
+      : `stream,id=net0,server=off,addr.type=unix,addr.path=${trunk.socket.replaceAll(',', ',,')}`;
   return [
-    ...['-netdev', `tap,id=net0,ifname=${tap},script=no,downscript=no`],
+    ...['-netdev', cable],
     ...[
       '-device',
       `virtio-net-pci,id=${nicId},netdev=net0,mac=${mac}${nicProperties(firmware, nicRom)}${bootIndex}`,

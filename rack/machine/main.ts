@@ -6,6 +6,7 @@ import { FaultSwitches } from '../bmc/faults.ts';
 import { openBmc } from '../bmc/server.ts';
 import { recordProcess } from '../processRecord.ts';
 import { readRackRecord } from '../record.ts';
+import { openTrunkPort } from '../trunk/trunkPort.ts';
 import { BatteryClock } from './batteryClock.ts';
 import type { BootOverride } from './bootOverride.ts';
 import { qemuArguments } from './commandLine.ts';
@@ -29,6 +30,8 @@ try {
 
   const console = await MachineConsole.open(record.consoleLog, record.consoleSocket);
   started.push(console);
+  const { trunk, tap } = record;
+  if (trunk !== undefined) started.push(await openTrunkPort(trunk, tap, rack.namespaces.site, log));
   const clock = new BatteryClock(record.rtcOffsetSeconds);
   const start = async (override: BootOverride) => {
     const args = [...qemuArguments(record, override), ...clock.arguments(Date.now())];

@@ -12,7 +12,9 @@ test('a rack that says nothing has one machine of each firmware', () => {
 });
 
 test('a machine is described in one word', () => {
-  const machine = parseMachine('a:bios:disk=8G,disk=512M@nvme,memory=1024,fault=slow,rom=pxe.rom,rtc=+2h');
+  const machine = parseMachine(
+    'a:bios:disk=8G,disk=512M@nvme,memory=1024,fault=slow,rom=pxe.rom,rtc=+2h,vlan=42,vlan=7',
+  );
   expect(rackSpec({ machines: [machine] }).machines).toEqual([
     {
       name: 'a',
@@ -25,6 +27,7 @@ test('a machine is described in one word', () => {
       faults: ['slow'],
       nicRom: 'pxe.rom',
       rtc: '+2h',
+      vlans: [42, 7],
     },
   ]);
 });

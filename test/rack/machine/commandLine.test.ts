@@ -98,3 +98,11 @@ test('another boot ROM for a BIOS machine comes with the card that it is for', (
   expect(nic('bios')).toContain(',romfile=/srv/pxe-virtio.rom,disable-legacy=on,');
   expect(nic('uefi')).toContain(',romfile=,');
 });
+
+test('a machine on a trunk port has its cable in the switch, and each VLAN a tap there', () => {
+  const record = machineRecord({ vlans: [42] });
+  expect(valuesOf(qemuArguments(record, noOverride), '-netdev')).toEqual([
+    'stream,id=net0,server=off,addr.type=unix,addr.path=/srv/rack/a/trunk.sock',
+  ]);
+  expect(record.trunk?.vlans).toEqual([{ id: 42, tap: 'tap0v42' }]);
+});
