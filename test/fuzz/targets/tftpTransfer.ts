@@ -17,7 +17,7 @@ export const target: FuzzTarget = {
     const first = input[0] ?? 0;
     const windowSize = 1 + (first & 15);
     const accepted = new Map((first & 16) === 0 ? [] : [['windowsize', String(windowSize)]]);
-    const transfer = new Transfer(content, { blockSize: 64, windowSize, accepted });
+    const transfer = new Transfer(content, { blockSize: 64, windowSize, wrapsTo: 0, accepted });
     let step = transfer.start(0);
     for (let at = 1; at < input.length && step.outcome === 'running'; at++) {
       step = next(transfer, input[at]!, at);
