@@ -1,5 +1,7 @@
+import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
 import type { BootServerOptions } from '#bootserver/bootServer.ts';
+import type { Reservations } from '#bootserver/dhcp/network.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import { decideBoot } from './decide.ts';
@@ -9,6 +11,8 @@ import type { SiteState } from './store/state.ts';
 
 export interface BootTurnParts {
   state: SiteState;
+  /** Machines that the configuration names. */
+  hosts: Reservations;
   /** Kernel consoles of the ramdisk. */
   consoles: readonly string[];
   /** Called when there is an event for the centre. */
@@ -19,24 +23,31 @@ export interface BootTurnParts {
 /** What the boot server asks the site: who is this, what does it boot, and here is what happened. */
 export function bootTurns(
   parts: BootTurnParts,
-): Pick<BootServerOptions, 'decide' | 'reservations' | 'isReserved' | 'timeline' | 'lastBoot'> {
+): Pick<BootServerOptions, 'decide' | 'reservations' | 'timeline' | 'lastBoot'> {
   const { state } = parts;
   return {
-    reservations: (mac) => {
-      const node = state.spec.nodeByMac(mac);
-      if (node === undefined) return undefined;
-      const { address, hostname } = node;
-      return {
-        ...(address === undefined ? {} : { address }),
-        ...(hostname === undefined ? {} : { hostname }),
-      };
-    },
-    isReserved: (address) => state.spec.isReserved(address),
+    reservations: siteReservations(parts),
     decide: (machine) => decide(machine, parts),
     timeline: (event) => tell(withNode(event, state), parts),
     lastBoot: state.events.lastBoot,
   };
 }
+
+/** What the centre says of a node goes before what the configuration says of the machine. */
+function siteReservations({ state, hosts }: BootTurnParts): Reservations {
+  return {
+    reservation: (key) => {
+      const local = hosts.reservation(key);
+      const node = key.startsWith(ethernet) ? state.spec.nodeByMac(key.slice(ethernet.length)) : undefined;
+      if (node === undefined) return local;
+      return { ...local, ...known({ address: node.address, hostname: node.hostname }) };
+    },
+    isReserved: (address) => state.spec.isReserved(address) || hosts.isReserved(address),
+  };
+}
+
+/** How a client key of Ethernet begins. */
+const ethernet = '1/';
 
 function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const { state, consoles } = parts;

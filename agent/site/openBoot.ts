@@ -1,19 +1,20 @@
 import { systemCode } from '#base/errors.ts';
+import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
 import { type BootServer, type BootServerOptions, startBootServer } from '#bootserver/bootServer.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
-import { durationMs } from '#contract/durations.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { bootTurns } from './bootTurns.ts';
 import type { SiteConfig } from './config.ts';
 import { listenFds } from './listenFds.ts';
+import { localHosts } from './localHosts.ts';
+import { ownNetworks, relayedNetworks } from './networks.ts';
+import { type SocketService, socketName } from './socketNames.ts';
 import type { SiteState } from './store/state.ts';
 
 export interface BootParts {
   state: SiteState;
   cache: ImageCache;
-  /** `https://<address>:<port>` of the machine listener. */
-  machineUrl: string;
   log: Log;
   /** Called when there is an event for the centre. */
   onEvent(): void;
@@ -34,9 +35,9 @@ export async function openBoot(
     if (hasCode(error, 'INVALID_CONFIG')) throw withField(error);
     const reason = systemCode(error);
     if (reason === undefined || error instanceof RailheadError) throw error;
-    const { interface: name, address } = config.provisioning;
+    const { path, interface: name, address } = failedNetwork(error, config);
     const message = `the boot server cannot have its sockets on ${name}, ${address} (${reason}): check the interface, its address, and what else listens there`;
-    throw new RailheadError('INVALID_CONFIG', message, { path: 'provisioning.interface', reason }, error);
+    throw new RailheadError('INVALID_CONFIG', message, { path: `${path}.interface`, reason }, error);
   }
 }
 
@@ -48,40 +49,41 @@ function withField({ code, message, details, cause }: RailheadError): RailheadEr
 function bootOptions(
   config: SiteConfig,
   environment: NodeJS.ProcessEnv,
-  { state, cache, machineUrl, log, onEvent }: BootParts,
+  { state, cache, log, onEvent }: BootParts,
 ): BootServerOptions {
   const { httpPort, dhcpPort, tftpPort, ipxeDirectory, consoles } = config.boot;
   return {
-    interface: bootInterface(config.provisioning),
-    ...bootTurns({ state, consoles, onEvent, log }),
+    networks: withSockets(config, listenFds(environment)),
+    relayed: relayedNetworks(config.provisioning),
+    ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, onEvent, log }),
     images: cache,
     ipxeDirectory,
-    machineUrl,
     database: state.database,
     log,
     httpPort,
     dhcpPort,
     tftpPort,
-    sockets: bootSockets(environment),
   };
 }
 
-function bootInterface(network: SiteConfig['provisioning']): BootServerOptions['interface'] {
-  const { interface: name, address, prefixLength, poolStart, poolEnd, leaseTime } = network;
-  return {
-    name,
-    address,
-    prefixLength,
-    pool: { first: poolStart, last: poolEnd },
-    router: network.router ?? address,
-    dns: [...network.dns],
-    leaseSeconds: durationMs(leaseTime) / 1000,
-  };
+/** The network whose sockets could not be had, and where it stands in the configuration. */
+function failedNetwork(
+  error: unknown,
+  config: SiteConfig,
+): { path: string; interface: string; address: string } {
+  const networks = ownNetworks(config);
+  const { network } = error as { network?: { interface: string } };
+  const found = networks.find((one) => one.interface === network?.interface) ?? networks[0];
+  const { interface: name = '', address = '' } = found ?? {};
+  const at = config.provisioning.subnets.findIndex((subnet) => subnet.interface === name);
+  return { path: at < 0 ? 'provisioning' : `provisioning.subnets[${at}]`, interface: name, address };
 }
 
-/** What systemd has bound for the boot server, by the names in `bcd-dhcp.socket` and `bcd-tftp.socket`. */
-function bootSockets(environment: NodeJS.ProcessEnv): { dhcp?: number; tftp?: number } {
-  const passed = listenFds(environment);
-  const [dhcp, tftp] = [passed.get('dhcp'), passed.get('tftp')];
-  return { ...(dhcp === undefined ? {} : { dhcp }), ...(tftp === undefined ? {} : { tftp }) };
+/** Each network with the sockets that systemd has bound for it, by the names in the units of `bcd site sockets`. */
+function withSockets(config: SiteConfig, passed: ReadonlyMap<string, number>): BootServerOptions['networks'] {
+  const networks = ownNetworks(config).map((network, at) => {
+    const fd = (service: SocketService) => passed.get(socketName(service, network.interface, at === 0));
+    return { ...network, sockets: known({ dhcp: fd('dhcp'), tftp: fd('tftp') }) };
+  });
+  return networks as unknown as BootServerOptions['networks'];
 }

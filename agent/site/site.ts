@@ -14,6 +14,7 @@ import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
 import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
+import { machineListens } from './networks.ts';
 import { openBoot } from './openBoot.ts';
 import { type BoundNode, createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
@@ -64,15 +65,15 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const machines = createWake();
   const news = createWake();
   const progress = keep(createProgressBox(news.wake));
-  const machineUrl = `https://${machineListen(config)}`;
-  const boot = { state, cache, machineUrl, log, onEvent: news.wake };
+  const boot = { state, cache, log, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
-  const imagesUrl = `${bootServer.httpUrl}/images`;
   const presence = createPresence();
   const { bootOf } = bootServer;
+  const imagesUrlAt = (address: string | undefined) => `${bootServer.httpUrlAt(address)}/images`;
+  const listens = machineListens(config);
   const parts = {
     siteId,
-    imagesUrl,
+    imagesUrlAt,
     bootOf,
     kept,
     revocations,
@@ -83,7 +84,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     news,
     log,
   };
-  keep(await openMachineListener(machineListen(config), parts));
+  keep(await openMachineListener(listens, parts));
   const admin = { siteId, stateDirectory: config.stateDirectory, kept, revocations, state, cache, log };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
@@ -106,7 +107,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     ];
   };
   keep(workUntilRevoked({ kept, state, secrets, machines, log }, startWork));
-  log.info({ siteId, machines: machineListen(config), boot: bootServer.httpUrl }, 'site agent is ready');
+  log.info({ siteId, machines: listens, boot: bootServer.httpUrl }, 'site agent is ready');
 }
 
 async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> {
@@ -118,10 +119,6 @@ async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> 
   } = config.cache;
   const sourceCa = sourceCaFile === undefined ? {} : { sourceCa: await readSourceCa(sourceCaFile) };
   return openCache({ directory, quotaBytes: sizeBytes(quota), parallelPulls, ...sourceCa, log });
-}
-
-function machineListen({ machine, provisioning }: SiteConfig): string {
-  return machine.listen ?? `${provisioning.address}:8443`;
 }
 
 function localSocket({ admin, stateDirectory }: SiteConfig): string {

@@ -1,4 +1,4 @@
-import { addressNumber, addressText, isHostAddress } from './address.ts';
+import { addressNumber, addressText, inSubnet, isHostAddress } from './address.ts';
 import type { ClientFacts } from './client.ts';
 import type { LeaseView } from './leases.ts';
 import type { AddressPool, DhcpNetwork, Reservations } from './network.ts';
@@ -16,7 +16,7 @@ export interface AddressView {
 
 /** Whether the client may have this address now: its reserved one, or a free one of the pool. */
 export function mayUse(client: ClientFacts, address: string, view: AddressView): boolean {
-  if (!isHostAddress(address, view.network) || address === view.network.address) return false;
+  if (!isHostAddress(address, view.network.subnet) || address === view.network.address) return false;
   const reserved = reservedAddress(client, view);
   if (reserved !== undefined) return address === reserved && !isTaken(client, address, view);
   if (!inPool(address, view.network) || view.reservations.isReserved(address)) return false;
@@ -40,7 +40,9 @@ export function chooseAddress(
 }
 
 export function reservedAddress(client: ClientFacts, view: AddressView): string | undefined {
-  return client.mac === undefined ? undefined : view.reservations.reservation(client.mac)?.address;
+  const address = view.reservations.reservation(client.key)?.address;
+  // Of a machine with several networks only one is meant.
+  return address !== undefined && inSubnet(address, view.network.subnet) ? address : undefined;
 }
 
 /** Whether somebody else holds the address, or a host that we did not give it to answers there. */
@@ -135,7 +137,7 @@ export function poolUse(view: AddressView): {
 function isFree(address: string, view: AddressView): boolean {
   const lease = view.leases.at(address);
   if (lease !== undefined && lease.expiresAt > view.now) return false;
-  if (address === view.network.address || !isHostAddress(address, view.network)) return false;
+  if (address === view.network.address || !isHostAddress(address, view.network.subnet)) return false;
   return inPool(address, view.network) && !view.reservations.isReserved(address);
 }
 

@@ -1,8 +1,8 @@
-import { inSubnet } from './address.ts';
 import { type AddressView, chooseAddress, mayUse, reservedAddress } from './allocation.ts';
 import { bootFields } from './bootFields.ts';
 import type { ClientFacts } from './client.ts';
 import type { Lease, LeaseChange } from './leases.ts';
+import type { DhcpMode } from './network.ts';
 import { readOption } from './options.ts';
 import type { DhcpPacket } from './packet.ts';
 import { buildNak, buildReply, messageType } from './reply.ts';
@@ -18,6 +18,7 @@ export type Decision =
       noAddress?: true;
     };
 
+/** All that a decision knows beside the message: the network (with its mode), the leases, and what is known of this client. */
 export interface DecisionView extends AddressView {
   /** Whether this client was handed our iPXE in its present boot. */
   loaderGiven: boolean;
@@ -29,7 +30,9 @@ const offerMs = 2 * 60_000;
 const declinedMs = 10 * 60_000;
 const noAddress = '0.0.0.0';
 
-const handlers: Record<number, (request: DhcpPacket, client: ClientFacts, view: DecisionView) => Decision> = {
+type Handlers = Record<number, (request: DhcpPacket, client: ClientFacts, view: DecisionView) => Decision>;
+
+const full: Handlers = {
   [messageType.discover]: discover,
   [messageType.request]: request,
   [messageType.decline]: decline,
@@ -37,14 +40,15 @@ const handlers: Record<number, (request: DhcpPacket, client: ClientFacts, view: 
   [messageType.inform]: inform,
 };
 
+/** What is answered at all, and by whom: one row for each mode of a network. */
+const modes: Record<DhcpMode, Handlers> = { full, proxy: {}, '4011-only': {}, off: {} };
+
 /** The whole of a DHCP server's thinking (RFC 2131 §4.3): a message and what is known, to a reply or a reason for none. */
 export function decide(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
   if (packet.op !== 1) return silent('not from a client');
   if (packet.hlen === 0 && !packet.options.has(61))
     return silent('neither a hardware address nor a client id');
-  if (packet.giaddr !== noAddress && !inSubnet(packet.giaddr, view.network))
-    return silent('relayed from a network that is not served here');
-  const handler = handlers[readOption(packet.options, 'messageType') ?? 0];
+  const handler = modes[view.network.mode][readOption(packet.options, 'messageType') ?? 0];
   return handler === undefined ? silent('not a request') : handler(packet, client, view);
 }
 
@@ -130,7 +134,7 @@ function answer(
   address: string | undefined,
   changes: LeaseChange[],
 ): Decision {
-  const hostname = client.mac && view.reservations.reservation(client.mac)?.hostname;
+  const hostname = view.reservations.reservation(client.key)?.hostname;
   const reply = buildReply(packet, view.network, {
     type: what === 'OFFER' ? messageType.offer : messageType.ack,
     ...(address !== undefined && { address }),

@@ -73,6 +73,7 @@ export const dhcpOptions = {
   architectures: { number: 93, codec: uint16s, source: 'RFC 4578 §2.1' },
   networkInterface: { number: 94, codec: raw, source: 'RFC 4578 §2.2' },
   machineId: { number: 97, codec: raw, source: 'RFC 4578 §2.3' },
+  subnetSelection: { number: 118, codec: address, source: 'RFC 3011 §2' },
   ipxe: { number: 175, codec: raw, source: "iPXE's encapsulated options" },
   site: { number: siteDiscovery.optionNumber, codec: text, source: 'contract/siteDiscovery.ts' },
 } as const;

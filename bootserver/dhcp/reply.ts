@@ -79,9 +79,9 @@ function replyHeader(request: DhcpPacket): DhcpPacket {
 
 function networkOptions(network: DhcpNetwork): OptionValues {
   return {
-    subnetMask: netmask(network.prefixLength),
+    subnetMask: netmask(network.subnet.prefixLength),
     routers: network.router === undefined ? undefined : [network.router],
-    dnsServers: network.dns?.length ? network.dns : undefined,
+    dnsServers: network.dns?.length ? [...network.dns] : undefined,
   };
 }
 
@@ -94,8 +94,11 @@ function leaseTimes(leaseSeconds: number): OptionValues {
   };
 }
 
-/** Sent back as they came: client identifier (RFC 6842), relay information (RFC 3046 §2.2), machine identifier (RFC 4578 §2.3). */
-const echoed: readonly OptionName[] = ['clientId', 'relayAgent', 'machineId'];
+/**
+ * Sent back as they came: client identifier (RFC 6842), relay information (RFC 3046 §2.2), machine identifier (RFC 4578 §2.3),
+ * subnet selection (RFC 3011 §2).
+ */
+const echoed: readonly OptionName[] = ['clientId', 'relayAgent', 'machineId', 'subnetSelection'];
 
 function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
   const options = writeOptions(values);

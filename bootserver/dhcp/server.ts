@@ -11,15 +11,17 @@ import { type Decision, decide } from './decide.ts';
 import { replyDestination } from './destination.ts';
 import type { LeaseTable } from './leases.ts';
 import type { DhcpNetwork, Reservations } from './network.ts';
+import { networkOf } from './networkOf.ts';
 import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
-import { kernelNeighbours, Probes } from './probes.ts';
+import { type HostView, kernelNeighbours, Probes } from './probes.ts';
 
 export interface DhcpServerOptions {
   interfaceName: string;
   /** A socket bound by the service manager to the interface; without it one is opened on `port`. */
   fd?: number;
   port: number;
-  network: DhcpNetwork;
+  /** That of the interface first, then those that relays forward from. */
+  networks: readonly [DhcpNetwork, ...DhcpNetwork[]];
   reservations: Reservations;
   leases: LeaseTable;
   boots: Boots;
@@ -82,27 +84,40 @@ function serve(bytes: Buffer, from: RemoteInfo, serving: Serving): void {
 }
 
 function respond(packet: DhcpPacket, serving: Serving): void {
-  const { boots, leases } = serving;
+  const { boots, leases, log, networks } = serving;
+  const network = networkOf(packet, networks);
+  if (network === undefined) {
+    log.debug(
+      { mac: hardwareAddress(packet), relay: packet.giaddr },
+      'DHCP: from a network that is not served here',
+    );
+    return;
+  }
   const client = clientFacts(packet);
   if (client.mac !== undefined && packet.options.get(53)?.[0] === 1)
     boots.discovered(client.mac, client.kind);
   const loaderGiven = client.mac !== undefined && boots.hasLoader(client.mac);
-  const decision = decide(packet, client, { ...addressView(serving), loaderGiven });
+  const decision = decide(packet, client, { ...addressView(network, serving), loaderGiven });
   for (const change of decision.changes) leases.apply(change);
   if (decision.kind === 'reply') send(decision.reply, serving);
-  record(packet, client, decision, serving);
+  record(packet, client, decision, network, serving);
   if (decision.kind === 'reply' && decision.what === 'OFFER' && decision.changes.length > 0) {
-    serving.probes.begin([decision.reply.yiaddr]);
+    if (network === networks[0]) serving.probes.begin([decision.reply.yiaddr]);
     probeAhead(serving);
   }
 }
 
-function addressView({ network, leases, reservations, probes, clock }: Serving): AddressView {
-  return { network, leases, reservations, hosts: probes, now: clock.now() };
+/** Hosts behind a relay are not our neighbours: nothing is known of them. */
+const strangers: HostView = { hostAt: () => undefined, unanswered: () => [] };
+
+function addressView(network: DhcpNetwork, serving: Serving): AddressView {
+  const { networks, leases, reservations, probes, clock } = serving;
+  const hosts = network === networks[0] ? probes : strangers;
+  return { network, leases, reservations, hosts, now: clock.now() };
 }
 
 function probeAhead(serving: Serving): void {
-  serving.probes.begin(candidates(addressView(serving), probedAhead));
+  serving.probes.begin(candidates(addressView(serving.networks[0], serving), probedAhead));
 }
 
 /** The holder of an expired lease may go on using its address: it is not given to others, and that is nobody's fault. */
@@ -119,12 +134,18 @@ function send(reply: DhcpPacket, { socket, log }: Serving): void {
 }
 
 /** One log line for each message, and one timeline line for each step of a boot; renewals are none. */
-function record(packet: DhcpPacket, client: ClientFacts, decision: Decision, serving: Serving): void {
+function record(
+  packet: DhcpPacket,
+  client: ClientFacts,
+  decision: Decision,
+  network: DhcpNetwork,
+  serving: Serving,
+): void {
   const { log, boots } = serving;
   const who = { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
   if (decision.kind === 'silent') {
     log.debug({ ...who, reason: decision.reason }, 'DHCP: no reply');
-    if (decision.noAddress) warnOfNoAddress(who, client, serving);
+    if (decision.noAddress) warnOfNoAddress(who, client, network, serving);
     return;
   }
   const { what, reply } = decision;
@@ -136,11 +157,16 @@ function record(packet: DhcpPacket, client: ClientFacts, decision: Decision, ser
   boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`);
 }
 
-function warnOfNoAddress(who: { mac: string; client: string }, client: ClientFacts, serving: Serving): void {
+function warnOfNoAddress(
+  who: { mac: string; client: string },
+  client: ClientFacts,
+  network: DhcpNetwork,
+  serving: Serving,
+): void {
   const now = serving.clock.now();
   if (serving.warnedAt !== undefined && now - serving.warnedAt < warnEveryMs) return;
   serving.warnedAt = now;
-  const view = addressView(serving);
+  const view = addressView(network, serving);
   const address = reservedAddress(client, view);
   if (address === undefined)
     serving.log.warn(

@@ -12,7 +12,8 @@ import type { BootRequest } from './request.ts';
 import type { Route } from './route.ts';
 
 export interface BootRoutesOptions {
-  interface: { address: string };
+  /** Our own on the network of the machines. */
+  address: string;
   httpUrl: string;
   machineUrl: string;
   files: ReadonlyMap<string, Buffer>;
@@ -25,7 +26,7 @@ export interface BootRoutesOptions {
 /** Everything that the boot listener serves; what is not listed here is not found. */
 export function bootRoutes(options: BootRoutesOptions): Route[] {
   const { boots, decide, httpUrl, machineUrl } = options;
-  const script = bootScript(httpUrl, options.interface.address);
+  const script = bootScript(httpUrl, options.address);
   return [
     { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(script) },
     {

@@ -2,9 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
-import { type BootServer, type BootServerOptions, startBootServer } from '#bootserver/bootServer.ts';
+import {
+  type BootNetwork,
+  type BootServer,
+  type BootServerOptions,
+  startBootServer,
+} from '#bootserver/bootServer.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { CachedImage } from '#contract/images.ts';
@@ -12,6 +17,14 @@ import { ask, digest, image, OneImage, oneConnection } from './http/samples.ts';
 
 const images = new OneImage();
 const events: BootEvent[] = [];
+const loopback: BootNetwork = {
+  mode: 'full',
+  interface: 'lo',
+  address: '127.0.0.1',
+  prefixLength: 8,
+  leaseSeconds: 600,
+  machineUrl: 'https://127.0.0.1:8443',
+};
 let decision: BootDecision;
 let asked: MachineFacts[];
 let directory: string;
@@ -23,16 +36,14 @@ beforeAll(async () => {
   await writeFile(path.join(directory, 'ipxe-amd64.efi'), 'loader');
   await writeFile(path.join(directory, 'manifest.json'), '{}');
   options = {
-    interface: { name: 'lo', address: '127.0.0.1', prefixLength: 8, leaseSeconds: 600 },
-    reservations: () => undefined,
-    isReserved: () => false,
+    networks: [loopback],
+    reservations: { reservation: () => undefined, isReserved: () => false },
     decide: (machine) => {
       asked.push(machine);
       return decision;
     },
     images,
     ipxeDirectory: directory,
-    machineUrl: 'https://127.0.0.1:8443',
     database: new Database(':memory:'),
     timeline: (event) => events.push(event),
     log: silentLog(),
@@ -315,9 +326,23 @@ describe('starting', () => {
 
   test('on an interface that is not there it fails and leaves nothing bound', async () => {
     const port = Number(new URL(server.httpUrl).port) + 1;
-    const start = { ...options, httpPort: port, interface: { ...options.interface, name: 'nope0' } };
-    await expect(startBootServer(start)).rejects.toMatchObject({ code: 'ENODEV' });
+    const second: BootNetwork = { ...loopback, interface: 'nope0', address: '127.0.0.2' };
+    const start = startBootServer({ ...options, httpPort: port, networks: [loopback, second] });
+    await expect(start).rejects.toMatchObject({ code: 'ENODEV', network: second });
     const again = await startBootServer({ ...options, httpPort: port });
     await again.close();
+  });
+
+  test('each network has a listener at its own address, which a machine is sent back to', async () => {
+    const networks: BootServerOptions['networks'] = [
+      loopback,
+      { ...loopback, mode: 'off', interface: 'none', address: '127.0.0.2' },
+    ];
+    const two = await startBootServer({ ...options, networks });
+    onTestFinished(() => two.close());
+    const url = two.httpUrlAt('127.0.0.2');
+    expect(new URL(url).hostname).toBe('127.0.0.2');
+    expect((await ask(url, '/boot.ipxe')).body.toString()).toContain(`${url}/ipxe?mac=`);
+    expect(two.httpUrlAt('192.0.2.1')).toBe(two.httpUrl);
   });
 });

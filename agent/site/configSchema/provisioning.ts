@@ -1,9 +1,14 @@
-import Type from 'typebox';
-import { durationPattern } from '#contract/durations.ts';
+import Type, { type Static } from 'typebox';
+import { dhcpMode } from './dhcpMode.ts';
+import { leaseTime, networkSettings } from './networkSettings.ts';
 import { Address, closed } from './parts.ts';
+import { Host } from './provisioningHost.ts';
+import { Subnet } from './provisioningSubnet.ts';
 
+/** The main network; further ones are `subnets`. */
 export const Provisioning = Type.Object(
   {
+    mode: dhcpMode({ default: 'full' }),
     interface: Type.String({
       pattern: '^[^\\s/]{1,15}$',
       description: 'The network interface that DHCP is served on.',
@@ -15,15 +20,21 @@ export const Provisioning = Type.Object(
       default: 24,
       description: 'The network mask, in bits.',
     }),
-    poolStart: Address('First address that is given to machines without a reservation.'),
-    poolEnd: Address('Last address of that pool.'),
+    poolStart: Type.Optional(
+      Address(
+        'First address that is given to machines without a reservation; without a pool only those with one get an address.',
+      ),
+    ),
+    poolEnd: Type.Optional(Address('Last address of that pool.')),
     router: Type.Optional(Address('Default gateway for machines; the site itself when left out.')),
-    dns: Type.Array(Address('A name server.'), { default: [], description: 'Name servers for machines.' }),
-    leaseTime: Type.String({
-      pattern: durationPattern,
-      default: '1h',
-      description: 'How long an address is lent.',
+    ...networkSettings,
+    leaseTime: leaseTime({ default: '1h' }),
+    subnets: Type.Array(Subnet, { default: [], description: 'Further networks.' }),
+    hosts: Type.Array(Host, {
+      default: [],
+      description: 'Machines with an address or settings of their own.',
     }),
   },
   { ...closed, description: 'The network that machines boot on.' },
 );
+export type Provisioning = Readonly<Static<typeof Provisioning>>;

@@ -25,7 +25,7 @@ const reconnectMs = 16_000;
  */
 export async function joinMachine(
   body: unknown,
-  peer: string,
+  { peer, reachedAt }: Connection,
   parts: MachineParts,
 ): Promise<RamdiskJoinAnswer> {
   const message = validateMessage(RamdiskJoin, body);
@@ -43,7 +43,7 @@ export async function joinMachine(
   const entry = parts.state.entries.signed(token.entryId) ?? '';
   const session = admit({ message, token, claimedBy: claim.claimedBy, entry }, parts);
   parts.log.info({ nodeId: token.nodeId, mac: token.mac, bootId: token.bootId, peer }, 'machine joined');
-  const { siteId, imagesUrl } = parts;
+  const { siteId, imagesUrlAt } = parts;
   const { trust } = parts.kept.current;
   return {
     protocol: protocolVersion,
@@ -51,9 +51,15 @@ export async function joinMachine(
     nodeId: token.nodeId,
     entry,
     session,
-    imagesUrl,
+    imagesUrl: imagesUrlAt(reachedAt),
     ...(trust !== undefined && { trust }),
   };
+}
+
+/** Where a machine's connection comes from, and which address of ours it is to. */
+interface Connection {
+  peer: string;
+  reachedAt: string | undefined;
 }
 
 interface Claim {

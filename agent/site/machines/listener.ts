@@ -43,18 +43,17 @@ function tlsOf({ certificate, privateKey, ca }: Identity): ServerOptions {
   };
 }
 
-/** Opens the door for ramdisks on `where` (`address:port`). It follows the site's renewals. */
-export async function openMachineListener(where: string, parts: MachineParts): Promise<Closable> {
+/** Opens the door for ramdisks at each of `places` (`address:port`). It follows the site's renewals. */
+export async function openMachineListener(places: readonly string[], parts: MachineParts): Promise<Closable> {
   const { kept, revocations, state, machines } = parts;
   const endRevoked = () => endRevokedSessions(revocations, state, machines);
   // The list may have been written and this agent killed before it could act by it.
   endRevoked();
-  const door = createMachineDoor(parts);
-  await listen(door, where, 'machine.listen');
+  const doors = await openDoors(places, parts);
   const deadlines = watchDeadlines(parts);
   revocations.onChange(endRevoked);
   const forget = kept.onChange((identity) => {
-    (door.server as unknown as Server).setSecureContext(tlsOf(identity));
+    for (const { server } of doors) (server as unknown as Server).setSecureContext(tlsOf(identity));
     // Machines hear of the centre's keys.
     machines.wake();
   });
@@ -62,7 +61,22 @@ export async function openMachineListener(where: string, parts: MachineParts): P
     close: async () => {
       forget();
       deadlines.close();
-      await door.close();
+      await Promise.all(doors.map((door) => door.close()));
     },
   };
+}
+
+async function openDoors(places: readonly string[], parts: MachineParts): Promise<Door[]> {
+  const doors: Door[] = [];
+  try {
+    for (const place of places) {
+      const door = createMachineDoor(parts);
+      doors.push(door);
+      await listen(door, place, 'machine.listen');
+    }
+  } catch (error) {
+    await Promise.all(doors.map((door) => door.close()));
+    throw error;
+  }
+  return doors;
 }

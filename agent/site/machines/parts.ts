@@ -9,8 +9,8 @@ import type { Presence } from './presence.ts';
 /** What the routes of the machine listener use. */
 export interface MachineParts {
   siteId: string;
-  /** `http://<address>:<port>/images`. */
-  imagesUrl: string;
+  /** `http://<address>:<port>/images` for a machine that reached this site at an address. */
+  imagesUrlAt(address: string | undefined): string;
   /** The id of the boot that a machine is in, whose ramdisk asks for a token. */
   bootOf(mac: string): string;
   kept: KeptIdentity;

@@ -20,7 +20,8 @@ export function machineRoutes(parts: MachineParts): Route[] {
       method: 'POST',
       path: '/v1/join',
       admit: anyone,
-      answer: ({ body, ip }) => joinMachine(body, ip, parts),
+      answer: ({ body, ip, socket }) =>
+        joinMachine(body, { peer: ip, reachedAt: socket.localAddress }, parts),
     }),
     route({
       method: 'POST',

@@ -6,6 +6,7 @@ import type { Identity } from '#agent/join/identity.ts';
 import { health } from '#agent/site/admin/health.ts';
 import { bootTurns } from '#agent/site/bootTurns.ts';
 import { createSiteDoor } from '#agent/site/http/door.ts';
+import { localHosts } from '#agent/site/localHosts.ts';
 import { openState, type SiteState } from '#agent/site/store/state.ts';
 import { silentLog } from '#base/log.ts';
 import type { MachineFacts } from '#bootserver/machine.ts';
@@ -53,7 +54,8 @@ function fill({ events, tokens }: SiteState): never {
   }
 }
 
-const turns = (state: SiteState) => bootTurns({ state, consoles: [], onEvent: () => {}, log: silentLog() });
+const turns = (state: SiteState) =>
+  bootTurns({ state, hosts: localHosts([]), consoles: [], onEvent: () => {}, log: silentLog() });
 
 test('on a full disk a stranger still boots its own', async () => {
   const state = await fullState();

@@ -3,14 +3,16 @@ import { clientFacts } from '#bootserver/dhcp/client.ts';
 import { type Decision, decide } from '#bootserver/dhcp/decide.ts';
 import { LeaseTable } from '#bootserver/dhcp/leases.ts';
 import type { DhcpNetwork, Reservation } from '#bootserver/dhcp/network.ts';
+import { networkOf } from '#bootserver/dhcp/networkOf.ts';
 import type { OptionName, OptionValue } from '#bootserver/dhcp/options.ts';
 import { readOption } from '#bootserver/dhcp/options.ts';
 import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
 import type { HostView } from '#bootserver/dhcp/probes.ts';
 
 export const network: DhcpNetwork = {
+  mode: 'full',
+  subnet: { address: '10.77.0.0', prefixLength: 24 },
   address: '10.77.0.1',
-  prefixLength: 24,
   pool: { first: '10.77.0.100', last: '10.77.0.103' },
   router: '10.77.0.1',
   dns: ['10.77.0.1', '9.9.9.9'],
@@ -24,6 +26,7 @@ export class Bench {
   readonly leases: LeaseTable;
   readonly reserved = new Map<string, Reservation>();
   network: DhcpNetwork = network;
+  relayed: DhcpNetwork[] = [];
   loaderGiven = false;
   now = 1_000_000;
   /** Who answers at addresses, and where nobody does, as probes found. */
@@ -41,10 +44,12 @@ export class Bench {
   ask(packet: DhcpPacket): Decision {
     const request = overTheWire(packet);
     const reservations = {
-      reservation: (mac: string) => this.reserved.get(mac),
+      reservation: (key: string) => this.reserved.get(key.replace(/^1\//, '')),
       isReserved: (address: string) => [...this.reserved.values()].some((one) => one.address === address),
     };
-    const decision = decide(request, clientFacts(request), { ...this, reservations });
+    const network = networkOf(request, [this.network, ...this.relayed]);
+    if (network === undefined) return { kind: 'silent', reason: 'another network', changes: [] };
+    const decision = decide(request, clientFacts(request), { ...this, network, reservations });
     for (const change of decision.changes) this.leases.apply(change);
     return decision;
   }

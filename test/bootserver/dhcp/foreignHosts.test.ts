@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await startDhcpServer({
     interfaceName: wire.server.name,
     port: 67,
-    network,
+    networks: [network],
     reservations: { reservation: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(() => {}, systemClock),

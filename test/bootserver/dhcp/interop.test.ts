@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startDhcpServer({
     interfaceName: wire.server.name,
     port: 67,
-    network,
+    networks: [network],
     reservations: { reservation: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(({ text }) => timeline.push(text), systemClock),

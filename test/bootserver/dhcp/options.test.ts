@@ -31,6 +31,7 @@ const samples: [OptionValues, string][] = [
   [{ architectures: [7, 9] }, '00070009'],
   [{ networkInterface: Buffer.from([1, 3, 16]) }, '010310'],
   [{ machineId: Buffer.alloc(17) }, '00'.repeat(17)],
+  [{ subnetSelection: '10.80.0.0' }, '0a500000'],
   [{ ipxe: Buffer.from([19, 1, 1]) }, '130101'],
   [{ site: 'https://10.77.0.1:8443' }, Buffer.from('https://10.77.0.1:8443').toString('hex')],
 ];

@@ -1,0 +1,129 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { type Closable, closeAll } from '#base/shutdown.ts';
+import type { Boots } from './boots.ts';
+import type { Subnet } from './dhcp/address.ts';
+import type { LeaseTable } from './dhcp/leases.ts';
+import type { AddressPool, DhcpMode, DhcpNetwork, NetworkSettings, Reservations } from './dhcp/network.ts';
+import { startDhcpServer } from './dhcp/server.ts';
+import type { ImageReader } from './http/imageReader.ts';
+import { bootRoutes } from './http/routes.ts';
+import { startBootHttp } from './http/server.ts';
+import type { BootDecision, MachineFacts } from './machine.ts';
+import { transferLimits } from './tftp/limits.ts';
+import { startTftpServer } from './tftp/server.ts';
+import type { TransferReport } from './tftp/session.ts';
+
+/** A network that the site has an interface on, and what its machines are told. */
+export interface BootNetwork extends NetworkSettings {
+  mode: DhcpMode;
+  /** One interface has one network. */
+  interface: string;
+  /** Our own on it: DHCP, TFTP and HTTP answer there. */
+  address: string;
+  prefixLength: number;
+  /** Without it only reservations are served. */
+  pool?: AddressPool;
+  leaseSeconds: number;
+  /** `https://<address>:8443`: where ramdisks join; also told to them by DHCP. */
+  machineUrl: string;
+  /** Descriptors of sockets that the service manager has bound; without them the server binds by itself. */
+  sockets?: { dhcp?: number; tftp?: number };
+}
+
+/** A network that is reached through relay agents only: its machines are told the address at which the relay asks. */
+export interface RelayedNetwork extends NetworkSettings {
+  mode: DhcpMode;
+  subnet: Subnet;
+  pool?: AddressPool;
+  leaseSeconds: number;
+}
+
+/** What all networks of a boot server share. */
+export interface BootParts {
+  relayed: readonly RelayedNetwork[];
+  reservations: Reservations;
+  decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
+  images: ImageReader;
+  files: ReadonlyMap<string, Buffer>;
+  boots: Boots;
+  leases: LeaseTable;
+  ports: { http: number; dhcp: number; tftp: number };
+  log: Log;
+  clock: Clock;
+}
+
+export interface RunningNetwork extends Closable {
+  readonly address: string;
+  /** `http://<address>:<port>` of the boot listener. */
+  readonly httpUrl: string;
+}
+
+/** Opens the listeners of one network: HTTP and TFTP on our address, DHCP on the interface. @throws Error with a system `code` */
+export async function startBootNetwork(network: BootNetwork, parts: BootParts): Promise<RunningNetwork> {
+  const started: Closable[] = [];
+  try {
+    const http = await startHttp(network, parts);
+    started.push(http);
+    started.push(await startTftp(network, parts));
+    if (network.mode !== 'off') started.push(await startDhcp(network, http.url, parts));
+    return { address: network.address, httpUrl: http.url, close: () => closeAll(started) };
+  } catch (error) {
+    await closeAll(started);
+    throw error;
+  }
+}
+
+function startHttp({ address, machineUrl }: BootNetwork, parts: BootParts) {
+  return startBootHttp({
+    address,
+    port: parts.ports.http,
+    routes: (httpUrl) => bootRoutes({ ...parts, address, machineUrl, httpUrl }),
+    log: parts.log,
+  });
+}
+
+async function startTftp(network: BootNetwork, parts: BootParts): Promise<Closable> {
+  const { files, log, clock } = parts;
+  return startTftpServer({
+    address: network.address,
+    port: parts.ports.tftp,
+    ...(network.sockets?.tftp !== undefined && { fd: network.sockets.tftp }),
+    files,
+    limits: await transferLimits(network.interface),
+    report: (transfer) => reportTransfer(transfer, parts),
+    log,
+    clock,
+  });
+}
+
+function startDhcp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
+  const { leases, boots, log, clock, reservations } = parts;
+  const { address, machineUrl } = network;
+  const own: DhcpNetwork = { ...network, subnet: network, httpUrl };
+  const relayed = parts.relayed.map((one) => ({ ...one, address, httpUrl, machineUrl }));
+  return startDhcpServer({
+    interfaceName: network.interface,
+    port: parts.ports.dhcp,
+    ...(network.sockets?.dhcp !== undefined && { fd: network.sockets.dhcp }),
+    networks: [own, ...relayed],
+    reservations,
+    leases,
+    boots,
+    log,
+    clock,
+  });
+}
+
+/** A finished download of a loader is a step of the machine's boot; a probe of its size is none. */
+function reportTransfer(transfer: TransferReport, { boots, leases, log }: BootParts): void {
+  if (transfer.outcome === 'probed') {
+    log.debug(transfer, 'TFTP size probe');
+    return;
+  }
+  log[transfer.outcome === 'complete' ? 'info' : 'warn'](transfer, `TFTP ${transfer.outcome}`);
+  const mac = leases.macAt(transfer.client);
+  if (mac === undefined) return;
+  boots.note(mac, 'boot.tftp', `${transfer.file} ${transfer.outcome}, ${transfer.bytes} bytes`);
+  if (transfer.outcome === 'complete') boots.loaderGiven(mac);
+}
