@@ -17,6 +17,20 @@ export function openSqlite(file: string, migrations: readonly string[]): Sqlite 
   return database;
 }
 
+/**
+ * What the bytes of a SQLite file hold, in memory: for a file on a disk that takes no write. What its write-ahead log holds beside it is not
+ * in it.
+ * @throws the driver's error, e.g. SQLITE_NOTADB
+ */
+export function openSqliteCopy(content: Buffer, migrations: readonly string[]): Sqlite {
+  const copy = Buffer.from(content);
+  // Read and write version 1: without a write-ahead log (https://www.sqlite.org/fileformat2.html, 1.3.3).
+  if (copy.length > 19) copy.fill(1, 18, 20);
+  const database = new Database(copy);
+  migrate(database, migrations);
+  return database;
+}
+
 /** A connection beside the one that writes: it sees what is committed, and nothing of a transaction that runs. */
 export function openSqliteReader(file: string): Sqlite {
   const database = new Database(file, { readonly: true });

@@ -31,9 +31,11 @@ export function samePull(one: CacheImage, other: CacheImage): boolean {
 }
 
 export interface RoomAsked {
-  held: readonly HeldFacts[];
-  /** Digests that stay whatever happens: desired, or in use. */
-  keep: ReadonlySet<string>;
+  /** Asked for only when something has to go: there may be thousands, and a pull asks for every mebibyte. */
+  held: () => Iterable<HeldFacts>;
+  heldBytes: number;
+  /** Whether it stays whatever happens: desired, pinned or in use. */
+  keep: (digest: string) => boolean;
   /** Bytes that other running pulls have been promised. */
   promisedBytes: number;
   neededBytes: number;
@@ -48,9 +50,8 @@ export interface RoomAsked {
 
 /** By how many bytes quota and disk are exceeded; not above 0 where all fits. */
 export function missingRoom(asked: RoomAsked): { quota: number; disk: number } {
-  const used = asked.held.reduce((sum, one) => sum + one.sizeBytes, asked.promisedBytes);
   return {
-    quota: used + asked.neededBytes - asked.quotaBytes,
+    quota: asked.heldBytes + asked.promisedBytes + asked.neededBytes - asked.quotaBytes,
     disk: asked.unwrittenBytes + asked.reserveBytes - asked.freeBytes,
   };
 }
@@ -61,13 +62,24 @@ export function missingRoom(asked: RoomAsked): { quota: number; disk: number } {
  */
 export function evictions(asked: RoomAsked): string[] | undefined {
   const { quota, disk } = missingRoom(asked);
-  let missing = Math.max(quota, disk);
-  const evicted: string[] = [];
-  for (const one of asked.held.toSorted((a, b) => a.usedAt - b.usedAt)) {
-    if (missing <= 0) break;
-    if (asked.keep.has(one.digest)) continue;
-    evicted.push(one.digest);
-    missing -= one.sizeBytes;
+  const missing = Math.max(quota, disk);
+  if (missing <= 0) return [];
+  const { digests, bytes } = leastUsed(asked.held(), missing, asked.keep);
+  return bytes >= missing ? digests : undefined;
+}
+
+/** What may go of `held`, least recently used first, until `bytes` are reached or nothing is left that may. */
+export function leastUsed(
+  held: Iterable<HeldFacts>,
+  bytes: number,
+  keep: (digest: string) => boolean,
+): { digests: string[]; bytes: number } {
+  const found = { digests: [] as string[], bytes: 0 };
+  const spare = [...held].filter(({ digest }) => !keep(digest));
+  for (const { digest, sizeBytes } of spare.sort((a, b) => a.usedAt - b.usedAt)) {
+    if (found.bytes >= bytes) break;
+    found.digests.push(digest);
+    found.bytes += sizeBytes;
   }
-  return missing <= 0 ? evicted : undefined;
+  return found;
 }

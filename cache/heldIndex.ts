@@ -1,16 +1,6 @@
-import { rmSync } from 'node:fs';
-import { openSqlite, type Sqlite } from '#base/sqlite.ts';
+import type { Sqlite } from '#base/sqlite.ts';
+import { openIndex } from './openIndex.ts';
 import type { FileStamp } from './read.ts';
-
-const migrations = [
-  `CREATE TABLE held (
-    digest TEXT PRIMARY KEY,
-    ref TEXT NOT NULL,
-    size_bytes INTEGER NOT NULL,
-    mtime_ns TEXT NOT NULL,
-    used_at INTEGER NOT NULL
-  ) STRICT`,
-];
 
 /** One artifact whose bytes were hashed while its file had this stamp. */
 export interface HeldRecord extends FileStamp {
@@ -18,6 +8,20 @@ export interface HeldRecord extends FileStamp {
   ref: string;
   /** Milliseconds since the epoch. */
   usedAt: number;
+  /** When its bytes were last hashed, in milliseconds since the epoch; 0 when an older release did not note it. */
+  verifiedAt: number;
+}
+
+/** What became of an artifact that was held: until it is here again, or an operator cleans up. */
+export interface Damage {
+  digest: string;
+  ref: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  /** Other bytes than its name says, or bytes that the disk does not give back. */
+  reason: 'bit-rot' | 'unreadable';
+  /** What was found: the digest of the bytes, or the system's error. */
+  found: string;
 }
 
 interface Row {
@@ -26,58 +30,70 @@ interface Row {
   size_bytes: number;
   mtime_ns: string;
   used_at: number;
+  verified_at: number;
 }
 
 /**
  * What is known of the files beside what they say themselves. A file whose stamp has its record was hashed
- * before and is not hashed again; the others are. So the index may be lost at any time: it costs one reading of
- * the files.
+ * before and counts; the others are hashed first. So the index may be lost at any time, and a write that the disk
+ * refuses stops nothing: it costs one reading of the files at the next start. `onFault` is told of each.
  */
 export class HeldIndex {
   readonly #database: Sqlite;
+  readonly #onFault: (error: unknown) => void;
 
-  constructor(file: string) {
-    this.#database = openOrRebuild(file);
+  constructor(file: string, onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+    this.#database = openIndex(file, onFault);
   }
 
   all(): HeldRecord[] {
     return this.#database.prepare<[], Row>('SELECT * FROM held').all().map(recordOf);
   }
 
-  put({ digest, ref, sizeBytes, mtimeNs, usedAt }: HeldRecord): void {
-    this.#database
-      .prepare(
-        'INSERT OR REPLACE INTO held (digest, ref, size_bytes, mtime_ns, used_at) VALUES (?, ?, ?, ?, ?)',
-      )
-      .run(digest, ref, sizeBytes, String(mtimeNs), usedAt);
+  damages(): Damage[] {
+    return this.#database.prepare<[], Damage>('SELECT digest, ref, at, reason, found FROM damaged').all();
+  }
+
+  put({ digest, ref, sizeBytes, mtimeNs, usedAt, verifiedAt }: HeldRecord): void {
+    this.#write('INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?, ?)', [
+      ...[digest, ref, sizeBytes, String(mtimeNs), usedAt, verifiedAt],
+    ]);
   }
 
   remove(digest: string): void {
-    this.#database.prepare('DELETE FROM held WHERE digest = ?').run(digest);
+    this.#write('DELETE FROM held WHERE digest = ?', [digest]);
+  }
+
+  putDamage({ digest, ref, at, reason, found }: Damage): void {
+    this.#write('INSERT OR REPLACE INTO damaged VALUES (?, ?, ?, ?, ?)', [digest, ref, at, reason, found]);
+  }
+
+  removeDamage(digest: string): void {
+    this.#write('DELETE FROM damaged WHERE digest = ?', [digest]);
   }
 
   close(): void {
     this.#database.close();
   }
+
+  #write(sql: string, values: readonly (string | number)[]): void {
+    try {
+      this.#database.prepare(sql).run(...values);
+    } catch (error) {
+      this.#onFault(error);
+    }
+  }
 }
 
 function recordOf(row: Row): HeldRecord {
   const { digest, ref } = row;
-  return { digest, ref, sizeBytes: row.size_bytes, mtimeNs: BigInt(row.mtime_ns), usedAt: row.used_at };
-}
-
-/** A damaged index is no reason to stop: everything in it can be found out again. */
-function openOrRebuild(file: string): Sqlite {
-  try {
-    return openSqlite(file, migrations);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-    return openSqlite(file, migrations);
-  }
-}
-
-function isDamage(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT');
+  return {
+    digest,
+    ref,
+    sizeBytes: row.size_bytes,
+    mtimeNs: BigInt(row.mtime_ns),
+    usedAt: row.used_at,
+    verifiedAt: row.verified_at,
+  };
 }

@@ -1,24 +1,34 @@
 import { type Clock, systemClock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { peHeaderBytes } from '#base/pe.ts';
 import { fromWireError, RailheadError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
+import { damageError, repullAfterMs } from './damage.ts';
 import { pullChanges } from './desired.ts';
+import type { Damage } from './heldIndex.ts';
 import { inventoryOf } from './inventory.ts';
+import { type CacheOperator, cacheOperator } from './operator.ts';
 import type { Puller } from './puller.ts';
 import { openPulls, type PullOptions, type Pulls } from './pulls.ts';
 import type { Held } from './read.ts';
-import { digestsWithRow, rowOf } from './rows.ts';
+import { type CacheParts, digestsWithRow, rowOf } from './rows.ts';
+import { type Scrub, type ScrubOptions, startScrub } from './scrub.ts';
 import { type Section, sectionOf } from './section.ts';
 import { Senders } from './senders.ts';
 import { Store } from './store.ts';
-import { Wishes } from './wishes.ts';
+import { Troubles } from './troubles.ts';
+import { type LocalPin, Wishes } from './wishes.ts';
 import { withdrawnError, withdrawnRow } from './withdrawn.ts';
 
 export interface CacheOptions extends PullOptions {
   directory: string;
   /** The most that images may take on disk; what is desired, pinned or in use is never evicted to keep it. */
   quotaBytes: number;
+  /** How what is held is read again; without it nothing is. */
+  scrub?: ScrubOptions;
+  /** Told of an image that was found damaged, after it was taken out. */
+  onDamage?: (damage: Damage) => void;
   log: Log;
   clock?: Clock;
 }
@@ -48,6 +58,12 @@ export interface ImageCache {
    */
   section(digest: string, name: 'linux' | 'initrd'): Promise<Section | undefined>;
   inventory(): { etag: string; images: CachedImage[] };
+  /** States which images operators of the site have pinned: they stay, and come back when they are lost. */
+  keep(pins: readonly LocalPin[]): void;
+  /** Wants an image until it is here, or until `desire` withdraws it: for a deploy, or for an operator. */
+  ask(image: CacheImage): void;
+  /** What an operator at the site can do and see. */
+  readonly operator: CacheOperator;
   /** Calls `listener` after every change of state; returns how to stop. */
   onChange(listener: () => void): () => void;
   /** Stops pulls and closes the index; what was half written is removed. */
@@ -59,35 +75,68 @@ export interface ImageCache {
  * once, those whose file and index disagree once they are hashed.
  */
 export async function openCache(options: CacheOptions): Promise<ImageCache> {
-  const store = await Store.open(options.directory, options.quotaBytes, options.clock ?? systemClock);
-  return new DesiredCache(store, options);
+  const { directory, quotaBytes, clock = systemClock, log } = options;
+  const troubles = new Troubles(log);
+  const damaged = { tell: (_: Damage) => {} };
+  const store = await Store.open({
+    directory,
+    quotaBytes,
+    clock,
+    onFault: (error) => troubles.note(error, clock.now()),
+    onDamage: (damage) => damaged.tell(damage),
+  });
+  const cache = new DesiredCache(store, troubles, options);
+  damaged.tell = (damage) => cache.takeDamage(damage);
+  cache.start();
+  return cache;
 }
 
+/** Whoever asks for an image that must be hashed first waits so long, in milliseconds; then it is asked for again. */
+const longestVerifyMs = 10_000;
+
 class DesiredCache implements ImageCache {
+  readonly operator: CacheOperator;
   readonly #store: Store;
+  readonly #options: CacheOptions;
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #pulls: Pulls;
   readonly #wishes = new Wishes();
   readonly #listeners = new Set<() => void>();
-  readonly #proving: Promise<void>;
   readonly #senders = new Senders();
-  #closed = false;
+  readonly #stop = new AbortController();
+  #scrub: Scrub | undefined;
+  #proving: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, options: CacheOptions) {
+  constructor(store: Store, troubles: Troubles, options: CacheOptions) {
     const { quotaBytes, clock = systemClock, log } = options;
     this.#store = store;
+    this.#options = options;
+    this.#clock = clock;
     this.#log = log;
     const spared = () => this.#wishes.spared();
     const onChange = () => this.#changed();
     this.#pulls = openPulls(options, { store, clock, quotaBytes, spared, onChange, log });
+    const scrubbed = () => this.#scrub?.state;
+    this.operator = cacheOperator({ ...this.#parts, troubles, scrubbed, onChange: () => this.#converge() });
+  }
+
+  /** Begins what goes on by itself: hashing what no record vouches for, reading again what is held. */
+  start(): void {
     this.#proving = this.#proveAll();
+    const { scrub } = this.#options;
+    if (scrub !== undefined) this.#scrub = startScrub(this.#store, scrub, this.#clock, this.#log);
+  }
+
+  get #closed(): boolean {
+    return this.#stop.signal.aborted;
   }
 
   get #puller(): Puller {
     return this.#pulls.puller;
   }
 
-  get #parts() {
+  get #parts(): CacheParts {
     return { wishes: this.#wishes, store: this.#store, puller: this.#puller };
   }
 
@@ -95,7 +144,18 @@ class DesiredCache implements ImageCache {
     this.#wishes.state(images, withdrawn, pinned);
     this.#converge();
     this.#expelWithdrawn();
-    this.#changed();
+    void this.#trim();
+  }
+
+  keep(pins: readonly LocalPin[]): void {
+    this.#wishes.keep(pins);
+    this.#converge();
+  }
+
+  ask(image: CacheImage): void {
+    if (this.#store.get(image.digest) !== undefined) return;
+    this.#wishes.ask(image);
+    this.#converge();
   }
 
   state(digest: string): CachedImage | undefined {
@@ -107,6 +167,9 @@ class DesiredCache implements ImageCache {
     const refused = this.#wishes.refused(digest);
     if (refused?.error !== undefined) throw fromWireError(refused.error);
     if (this.#store.get(digest) !== undefined) return;
+    const wanted = this.#wishes.wanted().get(digest);
+    // Of what was damaged: whoever waits for it does not wait for the pause as well.
+    if (wanted !== undefined && this.#puller.get(digest) === undefined) this.#puller.begin(wanted);
     if (this.#puller.get(digest) !== undefined) return this.#puller.outcome(digest, signal);
     throw new RailheadError('NOT_FOUND', 'the site neither holds nor desires this image', { digest });
   }
@@ -114,8 +177,10 @@ class DesiredCache implements ImageCache {
   async open(digest: string): Promise<Held | undefined> {
     if (this.#wishes.refused(digest) !== undefined || this.#wishes.isWithdrawn(digest)) return undefined;
     const before = this.#store.get(digest);
+    if (before !== undefined && !(await this.#verified(digest))) return undefined;
     const held = await this.#store.openHeld(digest);
-    if (held === undefined && before !== undefined) this.#recover(digest);
+    if (held === undefined && before !== undefined && this.#store.damage(digest) === undefined)
+      this.#recover(digest);
     return held && this.#senders.watched(digest, held);
   }
 
@@ -140,18 +205,56 @@ class DesiredCache implements ImageCache {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#closed = true;
+    this.#stop.abort();
     this.#listeners.clear();
     await this.#pulls.close();
+    await this.#scrub?.close();
     await this.#proving;
     this.#store.close();
   }
 
+  /** Its bytes were hashed since this process began: a disk may have lost what an earlier one wrote. */
+  async #verified(digest: string): Promise<boolean> {
+    if (this.#store.isVerified(digest)) return true;
+    const verified = this.#store.verifyNow(digest);
+    const tooLong = this.#clock.sleep(longestVerifyMs, this.#stop.signal).then(() => false);
+    return Promise.race([verified, tooLong]);
+  }
+
+  /** Takes note of an image that was found damaged; what is wanted is pulled anew after a pause. */
+  takeDamage(damage: Damage): void {
+    this.#log.error({ ...damage, err: damageError(damage) }, 'a held image is damaged; it is in quarantine');
+    this.#options.onDamage?.(damage);
+    this.#changed();
+    this.#clock
+      .sleep(repullAfterMs, this.#stop.signal)
+      .then(() => this.#converge())
+      .catch(ignore);
+  }
+
   #converge(): void {
-    const held = new Set(this.#store.held().map((one) => one.digest));
+    if (this.#closed) return;
+    const held = new Set<string>();
+    for (const { digest } of this.#store.held()) {
+      held.add(digest);
+      this.#wishes.answered(digest);
+    }
     const { start, stop } = pullChanges(this.#wishes.wanted(), held, this.#puller.images());
     for (const digest of stop) void this.#puller.stop(digest);
-    for (const image of start) this.#puller.begin(image);
+    for (const image of start) if (!this.#rests(image.digest)) this.#puller.begin(image);
+    this.#changed();
+  }
+
+  /** Whether it was found damaged just now. */
+  #rests(digest: string): boolean {
+    const damage = this.#store.damage(digest);
+    return damage !== undefined && this.#clock.now() < damage.at + repullAfterMs;
+  }
+
+  /** A quota may be smaller than it was: what nobody wants goes. */
+  async #trim(): Promise<void> {
+    for (const digest of this.#store.beyondQuota(this.#wishes.spared()))
+      await this.#store.evict(digest).catch((error) => this.#log.warn({ digest, err: error }, 'not evicted'));
   }
 
   #expelWithdrawn(): void {
@@ -190,18 +293,15 @@ class DesiredCache implements ImageCache {
   #recover(digest: string): void {
     this.#log.warn({ digest }, 'the file of a held image changed');
     this.#converge();
-    this.#changed();
     if (!this.#wishes.wanted().has(digest)) void this.#proveAgain(digest);
   }
 
   async #proveAgain(digest: string): Promise<void> {
     try {
       const ref = this.#wishes.wanted().get(digest)?.ref ?? digest;
-      if (!(await this.#store.prove(digest, ref)))
-        this.#log.warn({ digest }, 'a file had other bytes than its name says');
+      await this.#store.prove(digest, ref);
       this.#converge();
       this.#expelWithdrawn();
-      this.#changed();
     } catch (error) {
       this.#log.error({ digest, err: error }, 'a held image cannot be read');
     }

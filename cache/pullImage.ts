@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '#base/clock.ts';
-import { systemCode } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { CacheImage } from '#contract/images.ts';
+import { diskFault, isFullDisk } from './diskFaults.ts';
 import { noRoom, unreachable } from './faults.ts';
 import { pullSource } from './pull/source.ts';
 import type { Store } from './store.ts';
@@ -33,6 +33,8 @@ export async function pullImage(image: CacheImage, context: PullContext): Promis
       return await pullFrom(source, image, context);
     } catch (error) {
       if (isFullDisk(error)) throw noRoom(image.sizeBytes, 'disk');
+      const fault = diskFault(error);
+      if (fault !== undefined) throw fault;
       if (context.signal.aborted || isReason(error, 'no-space')) throw error;
       failures.push(error);
     }
@@ -102,10 +104,6 @@ function reporting(partial: PartialArtifact, onReceived: (bytes: number) => void
       return partial.restart();
     },
   };
-}
-
-function isFullDisk(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
 }
 
 function isReason(error: unknown, reason: string): boolean {

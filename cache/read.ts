@@ -1,5 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
+import { systemCode } from '#base/errors.ts';
+import { isUnreadable } from './diskFaults.ts';
 import { sendRange } from './send.ts';
 
 /** An open artifact whose digest holds. It is not evicted before `close`. */
@@ -31,22 +33,43 @@ export function sameStamp(one: FileStamp, other: FileStamp): boolean {
   return one.sizeBytes === other.sizeBytes && one.mtimeNs === other.mtimeNs;
 }
 
-/** An open artifact; `onClose` is called once. */
-export function heldOf(handle: FileHandle, sizeBytes: number, onClose: () => void): Held {
+export interface HeldHooks {
+  /** Called once. */
+  onClose: () => void;
+  /** The disk did not give back what it has, `code` being the system's error: the bytes are no good to anybody else either. */
+  onFault: (code: string) => void;
+}
+
+export function heldOf(handle: FileHandle, sizeBytes: number, { onClose, onFault }: HeldHooks): Held {
   let closing: Promise<void> | undefined;
   const close = async () => {
     onClose();
     await handle.close();
   };
+  const watched = async <Result>(reading: Promise<Result>): Promise<Result> => {
+    try {
+      return await reading;
+    } catch (error) {
+      const code = readFault(error);
+      if (code !== undefined) onFault(code);
+      throw error;
+    }
+  };
   return {
     sizeBytes,
-    head: (length) => readHead(handle, Math.min(length, sizeBytes)),
-    sendTo: (target, start, endExclusive) => sendRange(handle, target, start, endExclusive),
+    head: (length) => watched(readHead(handle, Math.min(length, sizeBytes))),
+    sendTo: (target, start, endExclusive) => watched(sendRange(handle, target, start, endExclusive)),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
+}
+
+/** A fault of the file, not of who reads it; a file that ends early was cut after it was opened. */
+function readFault(error: unknown): string | undefined {
+  if (error instanceof RangeError) return 'it ends early';
+  return isUnreadable(error) ? systemCode(error) : undefined;
 }
 
 async function readHead(handle: FileHandle, length: number): Promise<Buffer> {

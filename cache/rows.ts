@@ -1,17 +1,18 @@
 import type { CachedImage } from '#contract/images.ts';
+import { damageRow } from './damage.ts';
 import { pullRow, readyRow } from './inventory.ts';
 import type { Puller } from './puller.ts';
 import type { Store } from './store.ts';
 import type { Wishes } from './wishes.ts';
 
-interface Parts {
+export interface CacheParts {
   wishes: Wishes;
   store: Store;
   puller: Puller;
 }
 
-/** What is said of one digest, the first that holds: it is refused, here, on its way in, on its way out. Under the ref that is wanted now. */
-export function rowOf(digest: string, { wishes, store, puller }: Parts): CachedImage | undefined {
+/** What is said of one digest, the first that holds: it is refused, here, on its way in, on its way out, damaged. Under the ref that is wanted now. */
+export function rowOf(digest: string, { wishes, store, puller }: CacheParts): CachedImage | undefined {
   const refused = wishes.refused(digest);
   if (refused !== undefined) return refused;
   const wanted = wishes.wanted().get(digest);
@@ -20,15 +21,18 @@ export function rowOf(digest: string, { wishes, store, puller }: Parts): CachedI
   const pull = puller.get(digest);
   if (pull !== undefined) return pullRow({ ...pull, image: wanted ?? pull.image });
   const leaving = store.evicting.get(digest);
-  return leaving && readyRow(leaving, 'evicting');
+  if (leaving !== undefined) return readyRow(leaving, 'evicting');
+  const damage = store.damage(digest);
+  return damage && damageRow(damage, wanted !== undefined);
 }
 
 /** Every digest that has a row. */
-export function digestsWithRow({ wishes, store, puller }: Parts): Set<string> {
+export function digestsWithRow({ wishes, store, puller }: CacheParts): Set<string> {
   return new Set([
     ...wishes.refusedDigests(),
     ...store.held().map((held) => held.digest),
     ...puller.images().keys(),
     ...store.evicting.keys(),
+    ...store.damages().map((damage) => damage.digest),
   ]);
 }

@@ -1,66 +1,97 @@
-import { rm, stat, statfs } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { syncDirectory } from '#base/durableFile.ts';
-import { isENOENT } from '#base/errors.ts';
-import { evictions, missingRoom, type RoomAsked } from './desired.ts';
-import { noRoom } from './faults.ts';
-import { hashFile } from './hashFile.ts';
-import { HeldIndex, type HeldRecord } from './heldIndex.ts';
-import { artifactPath, type CachePaths, cachePaths, listArtifacts, prepareFolders } from './path.ts';
+import { isENOENT, systemCode } from '#base/errors.ts';
+import { leastUsed } from './desired.ts';
+import { isUnreadable } from './diskFaults.ts';
+import { type HashOptions, hashFile } from './hashFile.ts';
+import type { Damage, HeldRecord } from './heldIndex.ts';
+import { Holdings } from './holdings.ts';
+import { artifactPath, type CachePaths, cachePaths, prepareFolders } from './path.ts';
+import { emptyQuarantine, moveToQuarantine, quarantineBytes } from './quarantine.ts';
 import { type FileStamp, type Held, heldOf, openArtifact, sameStamp } from './read.ts';
+import { type Promised, Room, type Taken } from './room.ts';
+import { survey } from './survey.ts';
+import { Uses } from './uses.ts';
 import { PartialArtifact } from './write.ts';
 
 /** A use is written down at most this often: every range that is served is a use. */
 const useGranularityMs = 60_000;
 
-/** Left free for the site's database and its logs, which may share the disk: without a write nothing boots. */
-const reserve = { share: 0.05, mostBytes: 1024 ** 3 };
-
-/** Room that a pull was promised, and what of it its file takes by now. */
-interface Promised {
-  bytes: number;
-  partial: { readonly sizeBytes: number };
+export interface StoreOptions {
+  directory: string;
+  quotaBytes: number;
+  clock: Clock;
+  /** The disk refused something that the cache can do without for now. */
+  onFault: (error: unknown) => void;
+  /** An artifact that was held, or lay under its name, is no more. */
+  onDamage: (damage: Damage) => void;
 }
 
 /**
  * The artifacts on disk. Which of them may be shown? Those whose bytes were hashed while their file had the
  * size and modification time that it still has. A file without such a record (the index was lost, or the
- * process died between rename and record) is hashed first.
+ * process died between rename and record) is hashed first. What turns out to be damaged goes to quarantine.
  */
 export class Store {
+  readonly #options: StoreOptions;
   readonly #paths: CachePaths;
-  readonly #index: HeldIndex;
-  readonly #clock: Clock;
-  readonly #quotaBytes: number;
-  readonly #held = new Map<string, HeldRecord>();
-  readonly #unproven = new Map<string, FileStamp>();
+  readonly #holdings: Holdings;
+  readonly #room: Room;
+  readonly #uses = new Uses();
+  readonly #unproven: Map<string, FileStamp>;
   readonly #proofs = new Map<string, Promise<boolean>>();
-  readonly #uses = new Map<string, number>();
-  readonly #promised = new Map<string, Promised>();
+  /** Hashed since this process began. */
+  readonly #verified = new Set<string>();
+  /** What somebody waits for: hashed as fast as it goes. */
+  readonly #hurried = new Set<string>();
   readonly evicting = new Map<string, HeldRecord>();
 
-  private constructor(paths: CachePaths, index: HeldIndex, clock: Clock, quotaBytes: number) {
+  private constructor(
+    options: StoreOptions,
+    paths: CachePaths,
+    holdings: Holdings,
+    unproven: Map<string, FileStamp>,
+  ) {
+    this.#options = options;
     this.#paths = paths;
-    this.#index = index;
-    this.#clock = clock;
-    this.#quotaBytes = quotaBytes;
+    this.#holdings = holdings;
+    this.#unproven = unproven;
+    this.#room = new Room(paths.root, options.quotaBytes);
   }
 
-  static async open(directory: string, quotaBytes: number, clock: Clock): Promise<Store> {
-    const paths = cachePaths(directory);
-    await prepareFolders(paths);
-    const store = new Store(paths, new HeldIndex(paths.index), clock, quotaBytes);
-    await store.#survey();
-    return store;
+  /** Opens the store in whatever state its disk is: what cannot be read or written is told, and the rest serves. */
+  static async open(options: StoreOptions): Promise<Store> {
+    const paths = cachePaths(options.directory);
+    await prepareFolders(paths).catch(options.onFault);
+    const holdings = new Holdings(paths.index, options.onFault);
+    return new Store(options, paths, holdings, await survey(paths, holdings, options.onFault));
   }
 
   held(): HeldRecord[] {
-    return [...this.#held.values()];
+    return [...this.#holdings.all()];
   }
 
   get(digest: string): HeldRecord | undefined {
-    return this.#held.get(digest);
+    return this.#holdings.get(digest);
+  }
+
+  get heldBytes(): number {
+    return this.#holdings.bytes;
+  }
+
+  get quotaBytes(): number {
+    return this.#room.quotaBytes;
+  }
+
+  /** What was held and was found damaged, and is not here again. */
+  damages(): Damage[] {
+    return [...this.#holdings.damaged.values()];
+  }
+
+  damage(digest: string): Damage | undefined {
+    return this.#holdings.damaged.get(digest);
   }
 
   /** Files that must be hashed before they count. */
@@ -68,16 +99,56 @@ export class Store {
     return [...this.#unproven.keys()];
   }
 
+  isInUse(digest: string): boolean {
+    return this.#uses.has(digest);
+  }
+
   /**
-   * Hashes a file that has no record; whether it is held now. A file with other bytes than its name says is
-   * removed.
+   * Hashes a file that has no record; whether it is held now. A file with other bytes than its name says, or that cannot be read, goes to
+   * quarantine.
    */
   prove(digest: string, ref: string): Promise<boolean> {
-    const running = this.#proofs.get(digest);
-    if (running !== undefined) return running;
-    const proof = this.#prove(digest, ref).finally(() => this.#proofs.delete(digest));
-    this.#proofs.set(digest, proof);
-    return proof;
+    return this.#once(digest, async () => {
+      if (this.#holdings.get(digest) !== undefined) return true;
+      const stamp = this.#unproven.get(digest);
+      if (stamp === undefined) return false;
+      const isWhole = await this.#isWhole(digest, ref);
+      this.#unproven.delete(digest);
+      const now = this.#options.clock.now();
+      if (isWhole) this.#record({ digest, ref, ...stamp, usedAt: now, verifiedAt: now });
+      return isWhole;
+    });
+  }
+
+  /**
+   * Hashes an artifact that is held once more; whether it is still held. One that was damaged goes to quarantine.
+   * @throws what `pace` throws
+   */
+  verify(digest: string, options: HashOptions = {}): Promise<boolean> {
+    return this.#once(digest, async () => {
+      const record = this.#holdings.get(digest);
+      if (record === undefined) return false;
+      const pace = (bytes: number) => (this.#hurried.has(digest) ? undefined : options.pace?.(bytes));
+      if (!(await this.#isWhole(digest, record.ref, { ...options, pace }))) return false;
+      const current = this.#holdings.get(digest);
+      if (current !== undefined) this.#record({ ...current, verifiedAt: this.#options.clock.now() });
+      return current !== undefined;
+    });
+  }
+
+  /** Whether it was hashed since this process began: what an earlier one hashed may have been lost by a power cut or a bad disk. */
+  isVerified(digest: string): boolean {
+    return this.#verified.has(digest);
+  }
+
+  /** The same as `verify`, for somebody who waits: a slow verification that is under way hurries. */
+  async verifyNow(digest: string): Promise<boolean> {
+    this.#hurried.add(digest);
+    try {
+      return await this.verify(digest);
+    } finally {
+      this.#hurried.delete(digest);
+    }
   }
 
   newPartial(): Promise<PartialArtifact> {
@@ -87,8 +158,10 @@ export class Store {
   /** Records an artifact that was just committed: it takes its own room from now on, no longer the room that was promised to it. */
   async add(digest: string, ref: string): Promise<void> {
     const { size, mtimeNs } = await stat(artifactPath(this.#paths, digest), { bigint: true });
-    this.#promised.delete(digest);
-    this.#record({ digest, ref, sizeBytes: Number(size), mtimeNs, usedAt: this.#clock.now() });
+    this.#room.release(digest);
+    this.#unproven.delete(digest);
+    const now = this.#options.clock.now();
+    this.#record({ digest, ref, sizeBytes: Number(size), mtimeNs, usedAt: now, verifiedAt: now });
   }
 
   /**
@@ -96,153 +169,155 @@ export class Store {
    * again.
    */
   async openHeld(digest: string): Promise<Held | undefined> {
-    const record = this.#held.get(digest);
+    const record = this.#holdings.get(digest);
     if (record === undefined) return undefined;
-    this.#count(digest, 1);
+    const release = this.#uses.begin(digest);
     const opened = await openArtifact(artifactPath(this.#paths, digest)).catch((error) => {
-      this.#count(digest, -1);
+      release();
       if (isENOENT(error)) return undefined;
-      throw error;
+      if (!isUnreadable(error)) throw error;
+      return this.#condemn(digest, record.ref, 'unreadable', String(systemCode(error)));
     });
     if (opened !== undefined && sameStamp(opened.stamp, record)) {
       this.#touch(record);
-      return heldOf(opened.handle, record.sizeBytes, () => this.#count(digest, -1));
+      const onFault = (code: string) => void this.#condemn(digest, record.ref, 'unreadable', code);
+      return heldOf(opened.handle, record.sizeBytes, { onClose: release, onFault });
     }
     if (opened !== undefined) {
-      this.#count(digest, -1);
+      release();
       await opened.handle.close();
       this.#unproven.set(digest, opened.stamp);
     }
-    this.#forget(digest);
+    this.#holdings.forget(digest);
     return undefined;
   }
 
   /**
-   * Promises room to a pull, evicting what was used least recently; `desired` and what is open stays. A further
+   * Promises room to a pull, emptying the quarantine and evicting what was used least recently; `spared` and what is open stays. A further
    * promise for one digest replaces the first.
    * @throws RailheadError DRIVER_ERROR, reason `no-space`
    */
   async makeRoom(
     digest: string,
     neededBytes: number,
-    desired: ReadonlySet<string>,
+    spared: ReadonlySet<string>,
     partial: Promised['partial'],
   ): Promise<void> {
-    const disk = await this.#disk();
-    this.#promised.delete(digest);
-    const asked = { ...this.#roomAsked({ bytes: neededBytes, partial }, desired), ...disk };
-    const evicted = evictions(asked);
-    if (evicted === undefined) throw noRoomFor(asked);
-    this.#promised.set(digest, { bytes: neededBytes, partial });
-    for (const one of evicted) await this.#evict(one);
+    const promise = { bytes: neededBytes, partial };
+    const ask = () => this.#room.promise(digest, promise, () => this.#taken(spared));
+    // Gone files first: they are worth least.
+    const evicted = await ask().catch(async (error) => {
+      if ((await emptyQuarantine(this.#paths)) === 0) throw error;
+      return ask();
+    });
+    for (const one of evicted) await this.evict(one);
   }
 
   /** Ends the promise that `makeRoom` gave. */
   releaseRoom(digest: string): void {
-    this.#promised.delete(digest);
+    this.#room.release(digest);
+  }
+
+  /** What is beyond the quota, least recently used first, of what may go. */
+  beyondQuota(spared: ReadonlySet<string>): string[] {
+    const { heldBytes, keep } = this.#taken(spared);
+    if (heldBytes <= this.quotaBytes) return [];
+    return leastUsed(this.#holdings.all(), heldBytes - this.quotaBytes, keep).digests;
   }
 
   /** Removes an artifact whatever it is used for: who has it open reads on to the end of the file, and nobody else begins. */
   async expel(digest: string): Promise<void> {
-    await this.#evict(digest);
-    if (!this.#unproven.delete(digest)) return;
+    await this.evict(digest);
+    this.#holdings.clearDamage(digest);
+    if (this.#unproven.delete(digest)) await this.#removeFile(digest);
+  }
+
+  async evict(digest: string): Promise<void> {
+    const record = this.#holdings.get(digest);
+    if (record === undefined) return;
+    this.evicting.set(digest, record);
+    this.#holdings.forget(digest);
+    this.#verified.delete(digest);
     await this.#removeFile(digest);
+    this.evicting.delete(digest);
+  }
+
+  /** Removes what is in quarantine and forgets what was damaged; returns the bytes that this frees. */
+  async emptyQuarantine(): Promise<number> {
+    for (const { digest } of this.damages()) this.#holdings.clearDamage(digest);
+    return emptyQuarantine(this.#paths);
+  }
+
+  quarantineBytes(): Promise<number> {
+    return quarantineBytes(this.#paths);
   }
 
   close(): void {
-    this.#index.close();
+    this.#holdings.close();
   }
 
-  #roomAsked(promise: Promised, desired: ReadonlySet<string>): Omit<RoomAsked, 'freeBytes' | 'reserveBytes'> {
-    const others = [...this.#promised.values()];
-    // A file that is still to be hashed takes room as well.
-    const unproven = [...this.#unproven.values()].map((stamp) => stamp.sizeBytes);
-    return {
-      held: this.held(),
-      keep: new Set([...desired, ...this.#uses.keys()]),
-      promisedBytes: sum([...others.map(({ bytes }) => bytes), ...unproven]),
-      neededBytes: promise.bytes,
-      unwrittenBytes: sum([...others, promise].map(({ bytes, partial }) => bytes - partial.sizeBytes)),
-      quotaBytes: this.#quotaBytes,
-    };
+  /** One hashing of a digest at a time; whoever asks meanwhile gets the same answer. */
+  #once(digest: string, work: () => Promise<boolean>): Promise<boolean> {
+    const running = this.#proofs.get(digest);
+    if (running !== undefined) return running;
+    const proof = work().finally(() => this.#proofs.delete(digest));
+    this.#proofs.set(digest, proof);
+    return proof;
   }
 
-  async #survey(): Promise<void> {
-    const records = new Map(this.#index.all().map((record) => [record.digest, record]));
-    for (const digest of await listArtifacts(this.#paths)) {
-      const { size, mtimeNs } = await stat(artifactPath(this.#paths, digest), { bigint: true });
-      const stamp = { sizeBytes: Number(size), mtimeNs };
-      const record = records.get(digest);
-      if (record !== undefined && sameStamp(record, stamp)) this.#held.set(digest, record);
-      else this.#unproven.set(digest, stamp);
+  async #isWhole(digest: string, ref: string, options: HashOptions = {}): Promise<boolean> {
+    const release = this.#uses.begin(digest);
+    try {
+      const found = await hashFile(artifactPath(this.#paths, digest), options);
+      if (found === digest) return true;
+      await this.#condemn(digest, ref, 'bit-rot', found);
+    } catch (error) {
+      if (isENOENT(error)) this.#holdings.forget(digest);
+      else if (isUnreadable(error)) await this.#condemn(digest, ref, 'unreadable', String(systemCode(error)));
+      else throw error;
+    } finally {
+      release();
     }
-    for (const digest of records.keys()) if (!this.#held.has(digest)) this.#index.remove(digest);
+    return false;
   }
 
-  async #prove(digest: string, ref: string): Promise<boolean> {
-    if (this.#held.has(digest)) return true;
-    const stamp = this.#unproven.get(digest);
-    if (stamp === undefined) return false;
-    const file = artifactPath(this.#paths, digest);
-    const found = await hashFile(file);
+  /** Nobody gets these bytes any more: not now, not after a restart. Who has the file open reads on; its digest tells the receiver. */
+  async #condemn(digest: string, ref: string, reason: Damage['reason'], found: string): Promise<undefined> {
+    if (this.#holdings.get(digest) === undefined && !this.#unproven.has(digest)) return;
     this.#unproven.delete(digest);
-    if (found !== digest) {
-      await rm(file, { force: true });
-      return false;
-    }
-    this.#record({ digest, ref, ...stamp, usedAt: this.#clock.now() });
-    return true;
+    this.#verified.delete(digest);
+    const damage = { digest, ref, at: this.#options.clock.now(), reason, found };
+    this.#holdings.damage(damage);
+    await moveToQuarantine(this.#paths, digest).catch(this.#options.onFault);
+    this.#options.onDamage(damage);
   }
 
-  async #evict(digest: string): Promise<void> {
-    const record = this.#held.get(digest);
-    if (record === undefined) return;
-    this.evicting.set(digest, record);
-    this.#forget(digest);
-    await this.#removeFile(digest);
-    this.evicting.delete(digest);
+  #taken(spared: ReadonlySet<string>): Taken {
+    let unprovenBytes = 0;
+    for (const { sizeBytes } of this.#unproven.values()) unprovenBytes += sizeBytes;
+    return {
+      held: () => this.#holdings.all(),
+      heldBytes: this.#holdings.bytes,
+      unprovenBytes,
+      keep: (digest) => spared.has(digest) || this.#uses.has(digest),
+    };
   }
 
   async #removeFile(digest: string): Promise<void> {
     const file = artifactPath(this.#paths, digest);
     await rm(file, { force: true });
-    await syncDirectory(path.dirname(file));
+    await syncDirectory(path.dirname(file)).catch(this.#options.onFault);
   }
 
   #record(record: HeldRecord): void {
-    this.#index.put(record);
-    this.#held.set(record.digest, record);
-  }
-
-  #forget(digest: string): void {
-    this.#held.delete(digest);
-    this.#index.remove(digest);
+    this.#holdings.record(record);
+    this.#verified.add(record.digest);
   }
 
   #touch(record: HeldRecord): void {
-    const now = this.#clock.now();
-    if (now - record.usedAt >= useGranularityMs) this.#record({ ...record, usedAt: now });
+    const usedAt = this.#options.clock.now();
+    const current = this.#holdings.get(record.digest);
+    if (current === undefined || usedAt - current.usedAt < useGranularityMs) return;
+    this.#holdings.record({ ...current, usedAt });
   }
-
-  #count(digest: string, change: 1 | -1): void {
-    const uses = (this.#uses.get(digest) ?? 0) + change;
-    if (uses > 0) this.#uses.set(digest, uses);
-    else this.#uses.delete(digest);
-  }
-
-  async #disk(): Promise<{ freeBytes: number; reserveBytes: number }> {
-    const { bavail, blocks, bsize } = await statfs(this.#paths.root);
-    const reserveBytes = Math.min(reserve.mostBytes, Math.floor(blocks * bsize * reserve.share));
-    return { freeBytes: bavail * bsize, reserveBytes };
-  }
-}
-
-function noRoomFor(asked: RoomAsked): Error {
-  const { quota, disk } = missingRoom(asked);
-  const { neededBytes, quotaBytes, freeBytes, reserveBytes } = asked;
-  return noRoom(neededBytes, quota >= disk ? 'quota' : 'disk', { quotaBytes, freeBytes, reserveBytes });
-}
-
-function sum(values: Iterable<number>): number {
-  return [...values].reduce((total, value) => total + value, 0);
 }

@@ -2,26 +2,64 @@ import { toWireError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
 import { checkSignature } from './verify.ts';
 
+/** An image that an operator pinned at the site; `image` when its row of the catalog is known here. */
+export interface LocalPin {
+  digest: string;
+  image?: CacheImage;
+}
+
 /** What is to be here and what must not be: the last that was stated. Decides, and touches nothing. */
 export class Wishes {
+  #stated: readonly CacheImage[] = [];
+  #asked = new Map<string, CacheImage>();
+  #local: readonly LocalPin[] = [];
+  #withdrawn: ReadonlySet<string> = new Set();
+  #pinned: ReadonlySet<string> = new Set();
   #wanted: ReadonlyMap<string, CacheImage> = new Map();
   #refused: ReadonlyMap<string, CachedImage> = new Map();
-  #withdrawn: ReadonlySet<string> = new Set();
-  #pinned: readonly string[] = [];
 
-  /** States it all anew. Of what is withdrawn nothing is wanted, and nothing that nobody vouches for. */
+  /** States anew what the centre says. Of what is withdrawn nothing is wanted, and nothing that nobody vouches for. */
   state(images: readonly CacheImage[], withdrawn: readonly string[], pinned: readonly string[]): void {
-    this.#pinned = pinned;
+    this.#stated = images;
     this.#withdrawn = new Set(withdrawn);
-    const usable = images.filter(({ digest }) => !this.#withdrawn.has(digest));
-    this.#refused = new Map(usable.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
-    const vouched = usable.filter(({ digest }) => !this.#refused.has(digest));
-    this.#wanted = new Map(vouched.map((image) => [image.digest, image]));
+    this.#pinned = new Set(pinned);
+    this.#decide();
+  }
+
+  /** States anew what operators pinned here. */
+  keep(pins: readonly LocalPin[]): void {
+    this.#local = pins;
+    this.#decide();
+  }
+
+  /** Wants an image until it is here: somebody asked for it once. */
+  ask(image: CacheImage): void {
+    this.#asked.set(image.digest, image);
+    this.#decide();
+  }
+
+  /** What was asked for once is here, or not wanted any more. */
+  answered(digest: string): void {
+    if (this.#asked.delete(digest)) this.#decide();
   }
 
   /** What is to be pulled where it is not here. */
   wanted(): ReadonlyMap<string, CacheImage> {
     return this.#wanted;
+  }
+
+  /** Whether the centre wants it here, not just somebody at the site. */
+  isDesired(digest: string): boolean {
+    return this.#stated.some((image) => image.digest === digest);
+  }
+
+  /** Whether a deploy or an operator has pinned it. */
+  isPinned(digest: string): boolean {
+    return this.#pinned.has(digest) || this.isPinnedHere(digest);
+  }
+
+  isPinnedHere(digest: string): boolean {
+    return this.#local.some((pin) => pin.digest === digest);
   }
 
   /** The row of an image that may not come in. */
@@ -39,7 +77,16 @@ export class Wishes {
 
   /** What is never evicted to make room. */
   spared(): Set<string> {
-    return new Set([...this.#wanted.keys(), ...this.#pinned]);
+    return new Set([...this.#wanted.keys(), ...this.#pinned, ...this.#local.map(({ digest }) => digest)]);
+  }
+
+  #decide(): void {
+    const here = [...this.#asked.values(), ...this.#local.flatMap(({ image }) => image ?? [])];
+    // What the centre says of a digest counts more than what was known of it here.
+    const usable = [...here, ...this.#stated].filter(({ digest }) => !this.#withdrawn.has(digest));
+    this.#refused = new Map(usable.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
+    const vouched = usable.filter(({ digest }) => !this.#refused.has(digest));
+    this.#wanted = new Map(vouched.map((image) => [image.digest, image]));
   }
 }
 

@@ -24,6 +24,7 @@ export class PartialArtifact {
   }
 
   static async create(paths: CachePaths): Promise<PartialArtifact> {
+    await mkdir(paths.temporaries, { recursive: true });
     const file = path.join(paths.temporaries, randomBytes(12).toString('hex'));
     return new PartialArtifact(paths, file, await open(file, 'wx', 0o640));
   }
@@ -31,6 +32,11 @@ export class PartialArtifact {
   /** Bytes that are here so far. */
   get sizeBytes(): number {
     return this.#sizeBytes;
+  }
+
+  /** sha256 of the bytes that are here so far, in lower-case hex. */
+  digest(): string {
+    return this.#hash.copy().digest('hex');
   }
 
   /** @throws the file system's error, e.g. ENOSPC */
@@ -53,7 +59,7 @@ export class PartialArtifact {
    * @throws RailheadError DRIVER_ERROR `digest-mismatch`; the temporary stays for `discard`
    */
   async commit(digest: string, facts: Record<string, unknown> = {}): Promise<void> {
-    const found = this.#hash.digest('hex');
+    const found = this.digest();
     if (found !== digest) throw digestMismatch(digest, found, facts);
     await this.#handle.sync();
     const target = artifactPath(this.#paths, digest);
@@ -70,10 +76,12 @@ export class PartialArtifact {
   }
 }
 
+/** write(2) may write less than it was given. */
 async function writeFully(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   let done = 0;
   while (done < chunk.length) {
     const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
+    if (bytesWritten === 0) throw new Error('the file takes no more bytes');
     done += bytesWritten;
   }
 }

@@ -35,8 +35,9 @@ const held = [
   { digest: 'middle', sizeBytes: 20, usedAt: 2 },
 ];
 const asked = {
-  held,
-  keep: new Set<string>(),
+  held: () => held,
+  heldBytes: 90,
+  keep: (_: string): boolean => false,
   promisedBytes: 0,
   neededBytes: 0,
   quotaBytes: 100,
@@ -55,8 +56,8 @@ test('the least recently used goes first, and no more than is needed', () => {
 });
 
 test('what is desired or in use stays, whatever its age', () => {
-  expect(evictions({ ...asked, neededBytes: 11, keep: new Set(['old']) })).toEqual(['middle']);
-  expect(evictions({ ...asked, neededBytes: 11, keep: new Set(['old', 'middle', 'new']) })).toBeUndefined();
+  expect(evictions({ ...asked, neededBytes: 11, keep: (digest: string) => digest === 'old' })).toEqual(['middle']);
+  expect(evictions({ ...asked, neededBytes: 11, keep: () => true })).toBeUndefined();
 });
 
 test('room that running pulls were promised counts as used', () => {

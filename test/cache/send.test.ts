@@ -17,7 +17,7 @@ async function heldFile(): Promise<Held> {
   const file = path.join(await temporaryDirectory(), 'artifact');
   await writeFile(file, bytes);
   const { handle, stamp } = await openArtifact(file);
-  const held = heldOf(handle, stamp.sizeBytes, () => {});
+  const held = heldOf(handle, stamp.sizeBytes, { onClose: () => {}, onFault: () => {} });
   onTestFinished(() => held.close());
   return held;
 }

@@ -1,0 +1,143 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { CachedImage } from '#contract/images.ts';
+import { collectGarbage, type Garbage, type GarbageOptions } from './garbage.ts';
+import { type ImportOptions, importImage } from './importImage.ts';
+import { type CacheParts, digestsWithRow, rowOf } from './rows.ts';
+import type { ScrubState } from './scrub.ts';
+import type { Trouble, Troubles } from './troubles.ts';
+
+/** One image with what only the site itself knows of it. */
+export interface CacheDetail extends CachedImage {
+  /** The centre wants it here; otherwise it stays as long as there is room. */
+  desired: boolean;
+  /** Pinned by a deploy that runs, or by an operator here. */
+  pinned: boolean;
+  pinnedHere: boolean;
+  /** Being sent, or read, now. */
+  inUse: boolean;
+  /** ISO 8601. */
+  usedAt?: string;
+  /** When its bytes were last hashed (ISO 8601). */
+  verifiedAt?: string;
+  /** How far the verification that runs has come. */
+  verifiedBytes?: number;
+}
+
+export interface CacheOverview {
+  heldBytes: number;
+  quotaBytes: number;
+  /** What the cache's disk has refused since the agent started. */
+  troubles: Trouble[];
+  scrub?: Readonly<ScrubState>;
+}
+
+export interface CacheOperator {
+  list(): CacheDetail[];
+  show(digest: string): CacheDetail | undefined;
+  overview(): CacheOverview;
+  /**
+   * Hashes a held image again; whether its bytes are right. Wrong ones go to quarantine.
+   * @throws RailheadError NOT_FOUND when it is not held
+   */
+  verify(digest: string): Promise<boolean>;
+  /** @throws RailheadError NOT_FOUND, or INVALID_STATE (`reason` desired, pinned or in-use) */
+  evict(digest: string): Promise<void>;
+  collectGarbage(options: GarbageOptions): Promise<Garbage>;
+  /** Takes an image from elsewhere than its sources; see `importImage`. */
+  importImage(bytes: AsyncIterable<Buffer>, options: ImportOptions): Promise<CacheDetail>;
+}
+
+export interface OperatorParts extends CacheParts {
+  troubles: Troubles;
+  scrubbed: () => Readonly<ScrubState> | undefined;
+  /** Called when something has come or gone. */
+  onChange: () => void;
+}
+
+export function cacheOperator(parts: OperatorParts): CacheOperator {
+  const { store, troubles, scrubbed, onChange } = parts;
+  const verifying = new Map<string, number>();
+  const show = (digest: string) => detailOf(digest, parts, verifying);
+  return {
+    list: () => [...digestsWithRow(parts)].flatMap((digest) => show(digest) ?? []),
+    show,
+    overview: () => {
+      const scrub = scrubbed();
+      const { heldBytes, quotaBytes } = store;
+      return { heldBytes, quotaBytes, troubles: troubles.all(), ...(scrub && { scrub: { ...scrub } }) };
+    },
+    verify: async (digest) => {
+      if (store.get(digest) === undefined) throw notHeld(digest);
+      return verifyCounting(digest, parts, verifying).finally(onChange);
+    },
+    evict: async (digest) => {
+      refuseWanted(show(digest), digest);
+      await store.evict(digest);
+      onChange();
+    },
+    collectGarbage: (options) => collectGarbage(parts, options).finally(onChange),
+    importImage: async (bytes, options) => {
+      const digest = await importImage(bytes, parts, options).finally(onChange);
+      return show(digest)!;
+    },
+  };
+}
+
+async function verifyCounting(
+  digest: string,
+  { store }: CacheParts,
+  verifying: Map<string, number>,
+): Promise<boolean> {
+  verifying.set(digest, 0);
+  const pace = (bytes: number) => void verifying.set(digest, (verifying.get(digest) ?? 0) + bytes);
+  try {
+    return await store.verify(digest, { direct: true, pace });
+  } finally {
+    verifying.delete(digest);
+  }
+}
+
+function detailOf(
+  digest: string,
+  parts: CacheParts,
+  verifying: ReadonlyMap<string, number>,
+): CacheDetail | undefined {
+  const row = rowOf(digest, parts);
+  if (row === undefined) return undefined;
+  const { wishes, store } = parts;
+  const held = store.get(digest);
+  const verifiedBytes = verifying.get(digest);
+  return {
+    ...row,
+    desired: wishes.isDesired(digest),
+    pinned: wishes.isPinned(digest),
+    pinnedHere: wishes.isPinnedHere(digest),
+    inUse: store.isInUse(digest),
+    ...(held && { usedAt: new Date(held.usedAt).toISOString() }),
+    ...(held && held.verifiedAt > 0 && { verifiedAt: new Date(held.verifiedAt).toISOString() }),
+    ...(verifiedBytes !== undefined && { verifiedBytes }),
+  };
+}
+
+function notHeld(digest: string): RailheadError {
+  return new RailheadError('NOT_FOUND', 'the cache of this site does not hold this image', { digest });
+}
+
+/** What somebody counts on is not evicted by hand either. */
+function refuseWanted(detail: CacheDetail | undefined, digest: string): void {
+  if (detail === undefined || detail.state !== 'ready') throw notHeld(digest);
+  const { desired, pinned, pinnedHere, inUse, ref } = detail;
+  if (desired)
+    throw stays(ref, digest, 'desired', 'the centre wants it here: change the pool’s policy first');
+  if (pinned) {
+    const what = pinnedHere
+      ? 'it is pinned: unpin it first'
+      : 'a deploy that runs has pinned it: wait until it ends';
+    throw stays(ref, digest, 'pinned', what);
+  }
+  if (inUse) throw stays(ref, digest, 'in-use', 'it is being read now: try again later');
+}
+
+function stays(ref: string, digest: string, reason: string, what: string): RailheadError {
+  return new RailheadError('INVALID_STATE', `${ref} stays: ${what}`, { reason, digest });
+}
