@@ -56,7 +56,9 @@ test('the least recently used goes first, and no more than is needed', () => {
 });
 
 test('what is desired or in use stays, whatever its age', () => {
-  expect(evictions({ ...asked, neededBytes: 11, keep: (digest: string) => digest === 'old' })).toEqual(['middle']);
+  expect(evictions({ ...asked, neededBytes: 11, keep: (digest: string) => digest === 'old' })).toEqual([
+    'middle',
+  ]);
   expect(evictions({ ...asked, neededBytes: 11, keep: () => true })).toBeUndefined();
 });
 
