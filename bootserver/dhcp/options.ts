@@ -43,7 +43,11 @@ const uint16s: Codec<number[]> = {
 
 /** Text; some clients end it with a NUL, which RFC 2132 §2 says to remove. */
 const text: Codec<string> = {
-  decode: (bytes) => bytes.toString('latin1').replace(/\0+$/, ''),
+  decode(bytes) {
+    let length = bytes.length;
+    while (length > 0 && bytes[length - 1] === 0) length--;
+    return bytes.toString('latin1', 0, length);
+  },
   encode: (value) => Buffer.from(value, 'latin1'),
 };
 
