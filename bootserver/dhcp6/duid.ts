@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { macText } from './address.ts';
 
 /** DUID types (RFC 8415 §11, RFC 6355). */
 const duidType = { linkLayerTime: 1, enterprise: 2, linkLayer: 3, uuid: 4 } as const;
@@ -30,8 +31,4 @@ export function duidUuid(duid: Buffer): string | undefined {
 export function newServerDuid(): Buffer {
   const uuid = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   return Buffer.concat([Buffer.from([0, duidType.uuid]), uuid]);
-}
-
-export function macText(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/..(?!$)/g, '$&:');
 }

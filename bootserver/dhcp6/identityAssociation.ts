@@ -1,4 +1,4 @@
-import { addressBytes, addressText } from './address.ts';
+import { ipv6Bytes, ipv6Text } from '#base/ipv6Address.ts';
 import { decodeOptions, encodeOptions } from './message.ts';
 import { allOf, dhcp6Options, readOption, type Status, writeOptions } from './options.ts';
 
@@ -52,7 +52,7 @@ export function encodeAssociation(association: IdentityAssociation): Buffer {
 function decodeAddress(bytes: Buffer): AssociatedAddress | undefined {
   if (bytes.length < addressHeader) return undefined;
   return {
-    address: addressText(bytes.subarray(0, 16)),
+    address: ipv6Text(bytes.subarray(0, 16)),
     preferredSeconds: bytes.readUInt32BE(16),
     validSeconds: bytes.readUInt32BE(20),
   };
@@ -60,7 +60,7 @@ function decodeAddress(bytes: Buffer): AssociatedAddress | undefined {
 
 function encodeAddress({ address, preferredSeconds, validSeconds }: AssociatedAddress): Buffer {
   const bytes = Buffer.alloc(addressHeader);
-  addressBytes(address).copy(bytes);
+  ipv6Bytes(address).copy(bytes);
   bytes.writeUInt32BE(preferredSeconds, 16);
   bytes.writeUInt32BE(validSeconds, 20);
   return bytes;

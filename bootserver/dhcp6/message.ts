@@ -1,4 +1,4 @@
-import { addressBytes, addressText } from './address.ts';
+import { ipv6Bytes, ipv6Text } from '#base/ipv6Address.ts';
 
 /** Message types (RFC 8415 §7.3). */
 export const messageType = {
@@ -60,8 +60,8 @@ export function decodeMessage(bytes: Buffer): Dhcp6Message | RelayMessage | Malf
   return {
     type,
     hopCount: bytes.readUInt8(1),
-    linkAddress: addressText(bytes.subarray(2, 18)),
-    peerAddress: addressText(bytes.subarray(18, 34)),
+    linkAddress: ipv6Text(bytes.subarray(2, 18)),
+    peerAddress: ipv6Text(bytes.subarray(18, 34)),
     options,
   };
 }
@@ -107,5 +107,5 @@ function clientBytes({ type, transactionId }: Dhcp6Message): Buffer {
 }
 
 function relayBytes({ type, hopCount, linkAddress, peerAddress }: RelayMessage): Buffer {
-  return Buffer.concat([Buffer.from([type, hopCount]), addressBytes(linkAddress), addressBytes(peerAddress)]);
+  return Buffer.concat([Buffer.from([type, hopCount]), ipv6Bytes(linkAddress), ipv6Bytes(peerAddress)]);
 }

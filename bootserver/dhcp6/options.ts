@@ -1,4 +1,4 @@
-import { addressBytes, addressText } from './address.ts';
+import { ipv6Bytes, ipv6Text } from '#base/ipv6Address.ts';
 import { encodeItems } from './classes.ts';
 import type { RawOption } from './message.ts';
 
@@ -33,10 +33,10 @@ const addresses: Codec<string[]> = {
   decode: (bytes) =>
     bytes.length > 0 && bytes.length % 16 === 0
       ? Array.from({ length: bytes.length / 16 }, (_, index) =>
-          addressText(bytes.subarray(index * 16, index * 16 + 16)),
+          ipv6Text(bytes.subarray(index * 16, index * 16 + 16)),
         )
       : undefined,
-  encode: (values) => Buffer.concat(values.map(addressBytes)),
+  encode: (values) => Buffer.concat(values.map(ipv6Bytes)),
 };
 
 const text: Codec<string> = {

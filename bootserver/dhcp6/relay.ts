@@ -1,5 +1,4 @@
-import { isUnspecified, macOfAddress } from './address.ts';
-import { macText } from './duid.ts';
+import { isUnspecified, macOfAddress, macText } from './address.ts';
 import {
   type Dhcp6Message,
   decodeMessage,

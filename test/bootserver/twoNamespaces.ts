@@ -8,7 +8,7 @@ export interface Wire {
   clientNamespace: string;
   /** Of the client's interface `client0`. */
   clientMac: string;
-  server: { name: string; address: string };
+  server: { name: string; address: string; namespace: string };
   /** Drops `percent` of the datagrams in each direction; 0 stops that. */
   lose(percent: number): Promise<void>;
   /** Drops every nth datagram of the server, the same ones each time. */
@@ -19,8 +19,8 @@ const prefix = 'rhboot';
 
 /** The wire of a test file: built before its tests, gone after them, also what a killed run left. */
 export function useWire(): Wire {
-  const server = { name: 'server0', address: '10.77.0.1' };
   const names = { server: `${prefix}${process.pid}-s`, client: `${prefix}${process.pid}-c` };
+  const server = { name: 'server0', address: '10.77.0.1', namespace: names.server };
   let leave: () => void = () => {};
   beforeAll(async () => {
     await removeStale();
