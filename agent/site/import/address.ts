@@ -1,12 +1,5 @@
 import { isIPv4 } from 'node:net';
-
-export function addressNumber(text: string): number {
-  return text.split('.').reduce((number, byte) => number * 256 + Number(byte), 0);
-}
-
-export function addressText(number: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
-}
+import { addressNumber, addressText } from '#bootserver/dhcp/address.ts';
 
 /** Bits of a netmask; undefined when it is none. */
 export function prefixOfMask(mask: string): number | undefined {

@@ -1,4 +1,4 @@
-import { addressNumber, addressText } from './address.ts';
+import { addressNumber, addressText } from '#bootserver/dhcp/address.ts';
 import type { ImportedNetwork, LeftOut } from './model.ts';
 
 interface Range {

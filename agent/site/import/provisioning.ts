@@ -2,6 +2,7 @@ import { isIPv4 } from 'node:net';
 import { RailheadError } from '#contract/errors.ts';
 import { networkOf } from './address.ts';
 import type { Imported, ImportedHost, ImportedNetwork, LeftOut } from './model.ts';
+import { withNearRouters } from './nearRouters.ts';
 import { largestPool } from './pool.ts';
 import { settingsOf } from './settings.ts';
 
@@ -23,9 +24,10 @@ export interface ImportedConfig {
  * @throws RailheadError INVALID_INPUT when the address is in none of the networks, or no interface is known
  */
 export function provisioningOf(imported: Imported, place: SitePlace): ImportedConfig {
-  const main = mainNetwork(imported.networks, place.address);
   const left = [...imported.left];
-  const others = imported.networks.filter((network) => network !== main);
+  const networks = imported.networks.map((network) => withNearRouters(network, left));
+  const main = mainNetwork(networks, place.address);
+  const others = networks.filter((network) => network !== main);
   const subnets = others.flatMap((network) => relayed(network, left));
   const taken = [main, ...others.filter((network) => routerOf(network) !== undefined)];
   const hosts = imported.hosts.flatMap((host, at) => hostRow(host, imported.hosts.slice(0, at), taken, left));
