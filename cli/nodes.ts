@@ -3,6 +3,7 @@ import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
 import { collect } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
 import { labelsIn } from './labels.ts';
+import { bootQuirksIn } from './quirks.ts';
 
 /** `railhead nodes …`: the records of the machines. */
 export function nodesCommand(environment: CliEnvironment): Command {
@@ -21,11 +22,28 @@ export function nodesCommand(environment: CliEnvironment): Command {
         labels: labelsIn('--label', label) ?? {},
       }),
     );
+  const quirks = nodeCommandOf(
+    'quirks',
+    "set what a machine's firmware needs in boot replies; quirks that are not given are taken away",
+  )
+    .option(
+      '--quirk <[class=]name>',
+      'may be repeated; without a class, e.g. uefi-pxe, it is for all of them',
+      collect,
+    )
+    .action((nodeId: string, { tenant: tenantId, quirk, ...flags }: TenantFlags & { quirk?: string[] }) =>
+      callAndPrint(environment, flags, 'nodes.setBootQuirks', {
+        tenantId,
+        nodeId,
+        bootQuirks: bootQuirksIn(quirk ?? []),
+      }),
+    );
   return new Command('nodes')
     .description('the records of the machines')
     .addCommand(nodeCommand(environment, 'get', 'one node'))
     .addCommand(list)
     .addCommand(label)
+    .addCommand(quirks)
     .addCommand(
       nodeCommand(
         environment,

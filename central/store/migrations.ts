@@ -288,4 +288,7 @@ INSERT INTO tenants (tenant_id, name, created_at)
   SELECT tenant_id, tenant_id, MIN(created_at) FROM image_signers
   WHERE revoked_at IS NULL AND tenant_id NOT IN (SELECT tenant_id FROM tenants) GROUP BY tenant_id;
 `,
+  `
+ALTER TABLE nodes ADD COLUMN boot_quirks TEXT;
+`,
 ];
