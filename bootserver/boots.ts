@@ -1,7 +1,12 @@
 import type { Clock } from '#base/clock.ts';
+import { bootClasses } from '#contract/bootQuirks.ts';
 import { newId } from '#contract/ids.ts';
+import { Acceptance } from './acceptance.ts';
 import type { ClientKind } from './dhcp/client.ts';
+import type { DhcpMode } from './dhcp/network.ts';
+import { Loops } from './loops.ts';
 import type { BootEvent } from './machine.ts';
+import { RecentMachines } from './recentMachines.ts';
 
 interface Boot {
   bootId: string;
@@ -11,21 +16,18 @@ interface Boot {
 
 /** Firmware repeats a DISCOVER for up to a minute; after that it is another try. */
 const quietMs = 60_000;
-/** Machines remembered; a flood of made-up MACs drops the oldest. */
-const capacity = 4096;
 
-const networkBoot: readonly ClientKind[] = [
-  'bios-pxe',
-  'uefi-pxe',
-  'uefi-http',
-  'unknown-pxe',
-  'raspberry-pi',
-];
 const ipxe: readonly ClientKind[] = ['ipxe', 'own-ipxe'];
+const firmware: readonly ClientKind[] = bootClasses.filter((kind) => !ipxe.includes(kind));
+
+/** Events by which a machine shows that it took our offer. */
+const coming: readonly BootEvent['type'][] = ['boot.tftp', 'boot.http', 'boot.script', 'boot.disk'];
 
 /** Which boot does an event belong to? Gives every boot of a machine an id and writes its timeline. */
 export class Boots {
-  readonly #boots = new Map<string, Boot>();
+  readonly #boots = new RecentMachines<Boot>();
+  readonly #loops: Loops;
+  readonly #acceptance: Acceptance;
   readonly #timeline: (event: BootEvent) => void;
   readonly #clock: Clock;
   readonly #lastBoot: (mac: string) => string | undefined;
@@ -39,28 +41,61 @@ export class Boots {
     this.#timeline = timeline;
     this.#clock = clock;
     this.#lastBoot = lastBoot;
+    this.#loops = new Loops(clock);
+    this.#acceptance = new Acceptance(clock);
   }
 
   /**
    * A DISCOVER: the first of a boot gets a new id. It is the first when the machine was quiet, when firmware speaks after
    * our iPXE was loaded, or when anything boots from the network after a script was fetched.
+   * @returns whether it is the first
    */
-  discovered(mac: string, kind: ClientKind): void {
+  discovered(mac: string, kind: ClientKind): boolean {
     const boot = this.#boots.get(mac);
-    if (boot === undefined || this.#beginsAnew(boot, kind)) this.#begin(mac);
+    const isFirst = boot === undefined || this.#beginsAnew(boot, kind);
+    if (isFirst) this.#begin(mac);
     else boot.lastSeen = this.#clock.now();
+    return isFirst;
   }
 
   /** Writes one line of the machine's present boot. */
   note(mac: string, type: BootEvent['type'], text: string): void {
     const boot = this.#current(mac);
     boot.lastSeen = this.#clock.now();
+    if (coming.includes(type)) this.#acceptance.came(mac);
     this.#timeline({ bootId: boot.bootId, mac, type, text });
+  }
+
+  /** Says what an operator could do about this machine, when there is something to say. */
+  advise(mac: string, advice: string | undefined): void {
+    if (advice !== undefined) this.note(mac, 'boot.advice', advice);
+  }
+
+  /** A network-boot client was sent an OFFER. */
+  offered(mac: string, mode: DhcpMode): void {
+    this.advise(mac, this.#acceptance.offered(mac, mode));
+  }
+
+  /** A network-boot client's REQUEST names `server`, of which it takes the address; ours is `own`. */
+  requested(mac: string, server: string | undefined, own: string, mode: DhcpMode): void {
+    this.advise(mac, this.#acceptance.requested(mac, server, own, mode));
+  }
+
+  /** The machine asked on port 4011: it took our offer. */
+  came(mac: string): void {
+    this.#acceptance.came(mac);
   }
 
   /** The machine's firmware was handed iPXE. */
   loaderGiven(mac: string): void {
-    this.#current(mac).stage = 'loader';
+    const boot = this.#current(mac);
+    boot.stage = 'loader';
+    this.advise(mac, this.#loops.loaderGiven(mac, boot.bootId));
+  }
+
+  /** Whether the machine got iPXE again and again without asking for its script. */
+  isLooping(mac: string): boolean {
+    return this.#loops.isLooping(mac);
   }
 
   hasLoader(mac: string): boolean {
@@ -72,6 +107,8 @@ export class Boots {
   scriptGiven(mac: string): string {
     const boot = this.#current(mac);
     boot.stage = 'script';
+    this.#loops.scriptAsked(mac);
+    this.#acceptance.came(mac);
     return boot.bootId;
   }
 
@@ -83,10 +120,10 @@ export class Boots {
   }
 
   #beginsAnew(boot: Boot, kind: ClientKind): boolean {
-    const firmware = networkBoot.includes(kind);
-    if (!firmware && !ipxe.includes(kind)) return false;
+    const isFirmware = firmware.includes(kind);
+    if (!isFirmware && !ipxe.includes(kind)) return false;
     if (this.#clock.now() - boot.lastSeen > quietMs || boot.stage === 'script') return true;
-    return firmware && boot.stage === 'loader';
+    return isFirmware && boot.stage === 'loader';
   }
 
   #begin(mac: string): Boot {
@@ -95,11 +132,7 @@ export class Boots {
 
   #remember(mac: string, bootId: string, stage: Boot['stage']): Boot {
     const boot: Boot = { bootId, stage, lastSeen: this.#clock.now() };
-    // Set anew, so that the order of the map is the order of age.
-    this.#boots.delete(mac);
     this.#boots.set(mac, boot);
-    const oldest = this.#boots.keys().next().value;
-    if (this.#boots.size > capacity && oldest !== undefined) this.#boots.delete(oldest);
     return boot;
   }
 }

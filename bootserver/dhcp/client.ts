@@ -3,6 +3,7 @@ import { type ArchitectureRow, architectures } from '#ipxe/bootFiles.ts';
 import { machineUuid } from './machineUuid.ts';
 import { readOption } from './options.ts';
 import { type DhcpPacket, hardwareAddress } from './packet.ts';
+import { isRaspberryPiRom } from './raspberryPi.ts';
 import { userClasses } from './userClass.ts';
 
 /** What kind of client sent a message: it decides the shape of the reply's boot fields. */
@@ -14,6 +15,8 @@ export type ClientKind =
   | 'ipxe'
   /** iPXE whose user class says that we configured it. */
   | 'own-ipxe'
+  | 'u-boot'
+  /** The boot ROM of a Raspberry Pi, not other firmware on one. */
   | 'raspberry-pi'
   /** Network boot of an architecture that we have nothing for, or that is not said. */
   | 'unknown-pxe'
@@ -35,9 +38,6 @@ export interface ClientFacts {
 }
 
 export const ownUserClass = 'railhead-ipxe';
-
-/** Hardware prefixes of Raspberry Pi: its ROM says that it is an x86 BIOS. Evidence: docs/hardware.md. */
-const raspberryPiPrefixes = ['28:cd:c1', '2c:cf:67', 'b8:27:eb', 'd8:3a:dd', 'dc:a6:32', 'e4:5f:01'];
 
 export function clientFacts(packet: DhcpPacket): ClientFacts {
   const mac = packet.htype === 1 && packet.hlen === 6 ? hardwareAddress(packet) : undefined;
@@ -63,27 +63,35 @@ function kindOf(
   if (vendorClass === siteDiscovery.vendorClass) return 'ramdisk';
   if (classes.includes(ownUserClass)) return 'own-ipxe';
   if (classes.includes('iPXE') || packet.options.has(175)) return 'ipxe';
-  if (!/^(PXE|HTTP)Client/.test(vendorClass)) return 'os';
-  if (raspberryPiPrefixes.includes(mac?.slice(0, 8) ?? '')) return 'raspberry-pi';
+  if (isRaspberryPiRom(mac, architectureNumbers(packet), readOption(packet.options, 'machineId')))
+    return 'raspberry-pi';
+  if (!/^(PXE|HTTP)Client/.test(vendorClass) && architecture?.firmware !== 'uboot') return 'os';
   return firmwareKind(vendorClass, architecture);
 }
 
 function firmwareKind(vendorClass: string, architecture: ArchitectureRow | undefined): ClientKind {
   if (architecture?.firmware === 'bios')
     return architecture.transport === 'tftp' ? 'bios-pxe' : 'unknown-pxe';
+  if (architecture?.firmware === 'uboot') return 'u-boot';
   if (architecture?.firmware !== 'uefi') return 'unknown-pxe';
   return vendorClass.startsWith('HTTPClient') || architecture.transport === 'http' ? 'uefi-http' : 'uefi-pxe';
 }
 
-/**
- * The first known architecture of option 93, which is a list (RFC 4578 §2.1). Some firmware leaves it out or garbles it
- * and says the number in option 60 only (`PXEClient:Arch:00011:…`).
- */
+/** The first known architecture of those that the client names. */
 function architectureOf(packet: DhcpPacket): ArchitectureRow | undefined {
+  return architectureNumbers(packet)
+    .map((number) => architectures.get(number))
+    .find((row) => row !== undefined);
+}
+
+/**
+ * The numbers of option 93, which is a list (RFC 4578 §2.1). Some firmware leaves it out or garbles it and says the number in
+ * option 60 only (`PXEClient:Arch:00011:…`), in decimal.
+ */
+function architectureNumbers(packet: DhcpPacket): number[] {
   const listed = readOption(packet.options, 'architectures');
   const named = /:Arch:(\d{5})/.exec(readOption(packet.options, 'vendorClass') ?? '')?.[1];
-  const numbers = listed ?? (named === undefined ? [] : [Number(named)]);
-  return numbers.map((number) => architectures.get(number)).find((row) => row !== undefined);
+  return listed ?? (named === undefined ? [] : [Number(named)]);
 }
 
 function clientKey(packet: DhcpPacket): string {

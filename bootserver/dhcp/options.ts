@@ -71,6 +71,7 @@ export const dhcpOptions = {
   rebindingSeconds: { number: 59, codec: uint32, source: 'RFC 2132 §9.12' },
   vendorClass: { number: 60, codec: text, source: 'RFC 2132 §9.13' },
   clientId: { number: 61, codec: raw, source: 'RFC 2132 §9.14' },
+  serverName: { number: 66, codec: text, source: 'RFC 2132 §9.4' },
   bootFile: { number: 67, codec: text, source: 'RFC 2132 §9.5' },
   userClass: { number: 77, codec: raw, source: 'RFC 3004 §4' },
   relayAgent: { number: 82, codec: raw, source: 'RFC 3046 §2.0' },
