@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { DhcpMode } from './dhcp/network.ts';
 import { RecentMachines } from './recentMachines.ts';
+import type { Advice } from './troubles.ts';
 
 /** Firmware asks two or three times before it takes an offer: it waits for others. */
 const mostOffers = 4;
@@ -34,7 +35,7 @@ export class Acceptance {
   }
 
   /** A network-boot client was sent an OFFER. */
-  offered(mac: string, mode: DhcpMode): string | undefined {
+  offered(mac: string, mode: DhcpMode): Advice | undefined {
     const { tookFrom, ...before } = this.#machines.get(mac) ?? unknown;
     const ignored = before.ignored + (tookFrom === undefined ? 0 : 1);
     const now = { ...before, ignored, offers: before.offers + 1 };
@@ -46,7 +47,7 @@ export class Acceptance {
   }
 
   /** Its REQUEST names a server, which it takes the address of. */
-  requested(mac: string, server: string | undefined, own: string, mode: DhcpMode): string | undefined {
+  requested(mac: string, server: string | undefined, own: string, mode: DhcpMode): Advice | undefined {
     const before = this.#machines.get(mac) ?? unknown;
     if (server === own && mode === 'full') {
       this.#machines.delete(mac);
@@ -63,11 +64,11 @@ export class Acceptance {
     this.#machines.delete(mac);
   }
 
-  #tell(mac: string, standing: Standing, advice: string): string | undefined {
+  #tell(mac: string, standing: Standing, text: string): Advice | undefined {
     const now = this.#clock.now();
     if (standing.toldAt !== undefined && now - standing.toldAt < tellAgainMs) return undefined;
     this.#machines.set(mac, { ...standing, toldAt: now });
-    return advice;
+    return { trouble: 'not-accepted', text };
   }
 }
 

@@ -7,11 +7,14 @@ import type { DhcpMode } from './dhcp/network.ts';
 import { Loops } from './loops.ts';
 import type { BootEvent } from './machine.ts';
 import { RecentMachines } from './recentMachines.ts';
+import { type Advice, type Trouble, TroubleCounts } from './troubles.ts';
 
 interface Boot {
   bootId: string;
   stage: 'firmware' | 'loader' | 'script';
   lastSeen: number;
+  /** What the operator was advised of in this boot. */
+  advised: Set<Trouble>;
 }
 
 /** Firmware repeats a DISCOVER for up to a minute; after that it is another try. */
@@ -25,6 +28,8 @@ const coming: readonly BootEvent['type'][] = ['boot.tftp', 'boot.http', 'boot.sc
 
 /** Which boot does an event belong to? Gives every boot of a machine an id and writes its timeline. */
 export class Boots {
+  /** Since the start of this process. */
+  readonly troubles = new TroubleCounts();
   readonly #boots = new RecentMachines<Boot>();
   readonly #loops: Loops;
   readonly #acceptance: Acceptance;
@@ -48,14 +53,11 @@ export class Boots {
   /**
    * A DISCOVER: the first of a boot gets a new id. It is the first when the machine was quiet, when firmware speaks after
    * our iPXE was loaded, or when anything boots from the network after a script was fetched.
-   * @returns whether it is the first
    */
-  discovered(mac: string, kind: ClientKind): boolean {
+  discovered(mac: string, kind: ClientKind): void {
     const boot = this.#boots.get(mac);
-    const isFirst = boot === undefined || this.#beginsAnew(boot, kind);
-    if (isFirst) this.#begin(mac);
+    if (boot === undefined || this.#beginsAnew(boot, kind)) this.#begin(mac);
     else boot.lastSeen = this.#clock.now();
-    return isFirst;
   }
 
   /** Writes one line of the machine's present boot. */
@@ -66,19 +68,27 @@ export class Boots {
     this.#timeline({ bootId: boot.bootId, mac, type, text });
   }
 
-  /** Says what an operator could do about this machine, when there is something to say. */
-  advise(mac: string, advice: string | undefined): void {
-    if (advice !== undefined) this.note(mac, 'boot.advice', advice);
+  /** Counts what no machine's timeline tells. */
+  count(trouble: Trouble): void {
+    this.troubles.add(trouble);
+  }
+
+  /** There is no boot file for the machine: told once in a boot. */
+  withoutFile(mac: string, text: string): void {
+    const boot = this.#current(mac);
+    if (boot.advised.has('no-boot-file')) return;
+    boot.advised.add('no-boot-file');
+    this.#advise(mac, { trouble: 'no-boot-file', text });
   }
 
   /** A network-boot client was sent an OFFER. */
   offered(mac: string, mode: DhcpMode): void {
-    this.advise(mac, this.#acceptance.offered(mac, mode));
+    this.#advise(mac, this.#acceptance.offered(mac, mode));
   }
 
   /** A network-boot client's REQUEST names `server`, of which it takes the address; ours is `own`. */
   requested(mac: string, server: string | undefined, own: string, mode: DhcpMode): void {
-    this.advise(mac, this.#acceptance.requested(mac, server, own, mode));
+    this.#advise(mac, this.#acceptance.requested(mac, server, own, mode));
   }
 
   /** The machine asked on port 4011: it took our offer. */
@@ -90,12 +100,18 @@ export class Boots {
   loaderGiven(mac: string): void {
     const boot = this.#current(mac);
     boot.stage = 'loader';
-    this.advise(mac, this.#loops.loaderGiven(mac, boot.bootId));
+    this.#advise(mac, this.#loops.loaderGiven(mac, boot.bootId));
   }
 
   /** Whether the machine got iPXE again and again without asking for its script. */
   isLooping(mac: string): boolean {
     return this.#loops.isLooping(mac);
+  }
+
+  /** What a decision wants to know of the client's present boot. */
+  stateOf(mac: string | undefined): { loaderGiven: boolean; isLooping: boolean } {
+    if (mac === undefined) return { loaderGiven: false, isLooping: false };
+    return { loaderGiven: this.hasLoader(mac), isLooping: this.isLooping(mac) };
   }
 
   hasLoader(mac: string): boolean {
@@ -110,6 +126,12 @@ export class Boots {
     this.#loops.scriptAsked(mac);
     this.#acceptance.came(mac);
     return boot.bootId;
+  }
+
+  #advise(mac: string, advice: Advice | undefined): void {
+    if (advice === undefined) return;
+    this.count(advice.trouble);
+    this.note(mac, 'boot.advice', advice.text);
   }
 
   #current(mac: string): Boot {
@@ -131,7 +153,7 @@ export class Boots {
   }
 
   #remember(mac: string, bootId: string, stage: Boot['stage']): Boot {
-    const boot: Boot = { bootId, stage, lastSeen: this.#clock.now() };
+    const boot: Boot = { bootId, stage, lastSeen: this.#clock.now(), advised: new Set() };
     this.#boots.set(mac, boot);
     return boot;
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { RecentMachines } from './recentMachines.ts';
+import type { Advice } from './troubles.ts';
 
 /** So many boots that loaded iPXE within this time and did not ask for a script: the machine goes round in a circle. */
 const mostBoots = 5;
@@ -29,7 +30,7 @@ export class Loops {
    * The machine got the loader, or a part of it: a boot counts once. Returns what to tell the operator when that was once too
    * often.
    */
-  loaderGiven(mac: string, bootId: string): string | undefined {
+  loaderGiven(mac: string, bootId: string): Advice | undefined {
     const now = this.#clock.now();
     const before = (this.#rounds.get(mac)?.boots ?? []).filter(({ at }) => now - at < withinMs);
     if (this.isLooping(mac) || before.some((boot) => boot.bootId === bootId)) return undefined;
@@ -39,7 +40,7 @@ export class Loops {
       return undefined;
     }
     this.#rounds.set(mac, { boots: [], pausedUntil: now + pauseMs });
-    return advice(boots.length, now - (boots[0]?.at ?? now));
+    return { trouble: 'loop', text: advice(boots.length, now - (boots[0]?.at ?? now)) };
   }
 
   /** The machine asked for its script: the loader works. */

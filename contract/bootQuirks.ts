@@ -69,10 +69,14 @@ export const bootClasses = [
 ] as const;
 export type BootClass = (typeof bootClasses)[number];
 
-const QuirkList = Type.Array(Type.Enum(bootQuirkNames), { maxItems: bootQuirkNames.length });
+const quirkList = (name: string) =>
+  Type.Array(Type.Enum(bootQuirkNames), {
+    maxItems: bootQuirkNames.length,
+    description: `${name === 'any' ? 'For every class' : `For ${name}`}: names of docs/hardware.md.`,
+  });
 const classProperties = Object.fromEntries(
-  ['any', ...bootClasses].map((name) => [name, Type.Optional(QuirkList)]),
-) as Record<BootClass | 'any', Type.TOptional<typeof QuirkList>>;
+  ['any', ...bootClasses].map((name) => [name, Type.Optional(quirkList(name))]),
+) as Record<BootClass | 'any', Type.TOptional<ReturnType<typeof quirkList>>>;
 
 /** Quirks by class of client: a machine is several in one boot, first its firmware, then iPXE. */
 export const BootQuirks = Type.Object(classProperties, {

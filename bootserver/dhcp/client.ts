@@ -33,6 +33,8 @@ export interface ClientFacts {
   mac?: string;
   uuid?: string;
   architecture?: ArchitectureRow;
+  /** All architecture numbers that it names, known or not. */
+  saidArchitectures: readonly number[];
   /** Feature numbers that iPXE's option 175 says it has. */
   ipxeFeatures: ReadonlySet<number>;
 }
@@ -42,10 +44,12 @@ export const ownUserClass = 'railhead-ipxe';
 export function clientFacts(packet: DhcpPacket): ClientFacts {
   const mac = packet.htype === 1 && packet.hlen === 6 ? hardwareAddress(packet) : undefined;
   const uuid = machineUuid(readOption(packet.options, 'machineId'));
-  const architecture = architectureOf(packet);
+  const saidArchitectures = architectureNumbers(packet);
+  const architecture = firstKnown(saidArchitectures);
   return {
-    kind: kindOf(packet, mac, architecture),
+    kind: kindOf(packet, { mac, saidArchitectures, architecture }),
     key: clientKey(packet),
+    saidArchitectures,
     ...(mac !== undefined && { mac }),
     ...(uuid !== undefined && { uuid }),
     ...(architecture !== undefined && { architecture }),
@@ -53,17 +57,18 @@ export function clientFacts(packet: DhcpPacket): ClientFacts {
   };
 }
 
-function kindOf(
-  packet: DhcpPacket,
-  mac: string | undefined,
-  architecture: ArchitectureRow | undefined,
-): ClientKind {
+interface Hardware extends Pick<ClientFacts, 'saidArchitectures'> {
+  mac: string | undefined;
+  architecture: ArchitectureRow | undefined;
+}
+
+function kindOf(packet: DhcpPacket, { mac, saidArchitectures, architecture }: Hardware): ClientKind {
   const vendorClass = readOption(packet.options, 'vendorClass') ?? '';
   const classes = userClasses(readOption(packet.options, 'userClass'));
   if (vendorClass === siteDiscovery.vendorClass) return 'ramdisk';
   if (classes.includes(ownUserClass)) return 'own-ipxe';
   if (classes.includes('iPXE') || packet.options.has(175)) return 'ipxe';
-  if (isRaspberryPiRom(mac, architectureNumbers(packet), readOption(packet.options, 'machineId')))
+  if (isRaspberryPiRom(mac, saidArchitectures, readOption(packet.options, 'machineId')))
     return 'raspberry-pi';
   if (!/^(PXE|HTTP)Client/.test(vendorClass) && architecture?.firmware !== 'uboot') return 'os';
   return firmwareKind(vendorClass, architecture);
@@ -77,11 +82,8 @@ function firmwareKind(vendorClass: string, architecture: ArchitectureRow | undef
   return vendorClass.startsWith('HTTPClient') || architecture.transport === 'http' ? 'uefi-http' : 'uefi-pxe';
 }
 
-/** The first known architecture of those that the client names. */
-function architectureOf(packet: DhcpPacket): ArchitectureRow | undefined {
-  return architectureNumbers(packet)
-    .map((number) => architectures.get(number))
-    .find((row) => row !== undefined);
+function firstKnown(numbers: readonly number[]): ArchitectureRow | undefined {
+  return numbers.map((number) => architectures.get(number)).find((row) => row !== undefined);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type BootFields, bootFields, isBootClass } from './bootFields.ts';
 import { buildBootReply } from './bootReply.ts';
+import { type BootView, bootContext } from './bootView.ts';
 import type { ClientFacts } from './client.ts';
 import type { Decision } from './decide.ts';
-import { type BootView, bootContext } from './bootView.ts';
 import { readOption } from './options.ts';
 import type { DhcpPacket } from './packet.ts';
 import { messageType } from './reply.ts';
@@ -33,12 +33,7 @@ export function proxyInform(packet: DhcpPacket, client: ClientFacts, view: BootV
   return answered('ACK', packet, client, view);
 }
 
-function answered(
-  what: 'OFFER' | 'ACK',
-  packet: DhcpPacket,
-  client: ClientFacts,
-  view: BootView,
-): Decision {
+function answered(what: 'OFFER' | 'ACK', packet: DhcpPacket, client: ClientFacts, view: BootView): Decision {
   if (!isBootClass(client.kind) && !(client.kind === 'ramdisk' && what === 'ACK'))
     return silent('it does not boot from the network');
   const fields = bootFields(client, bootContext(client, view));

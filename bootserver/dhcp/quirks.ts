@@ -22,7 +22,10 @@ const changes: Record<BootQuirk, Change> = {
   'option-66': (shape) => ({ ...shape, serverName: true }),
   'nul-terminated': (shape) => ({ ...shape, nulTerminated: true }),
   'no-option-60': ofPxe(({ vendorClass: _, ...shape }) => shape),
-  'no-option-43': ({ discoveryControl: _, raspberryPiMenu: __, ...shape }) => ({ ...shape, noBootItem: true }),
+  'no-option-43': ({ discoveryControl: _, raspberryPiMenu: __, ...shape }) => ({
+    ...shape,
+    noBootItem: true,
+  }),
   'no-option-67': (shape) => ({ ...shape, headerOnly: true }),
   'no-boot-item': (shape) => ({ ...shape, noBootItem: true }),
   'chain-ipxe': same,

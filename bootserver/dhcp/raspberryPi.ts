@@ -17,7 +17,5 @@ export function isRaspberryPiRom(
   const said = architectures.filter((number) => number !== 0);
   if (said.includes(41)) return true;
   if (said.length > 0 || (architectures.length === 0 && machineId === undefined)) return false;
-  return (
-    magic.test(machineId?.toString('latin1', 1, 5) ?? '') || prefixes.includes(mac?.slice(0, 8) ?? '')
-  );
+  return magic.test(machineId?.toString('latin1', 1, 5) ?? '') || prefixes.includes(mac?.slice(0, 8) ?? '');
 }

@@ -95,4 +95,10 @@ export const sites = {
   list: pageSchema(Site),
 };
 export const pools = { create: Pool, get: Pool, list: pageSchema(Pool), update: Pool };
-export const nodes = { get: Node, update: Node, setBootQuirks: Node, acknowledge: Acknowledged, list: pageSchema(Node) };
+export const nodes = {
+  get: Node,
+  update: Node,
+  setBootQuirks: Node,
+  acknowledge: Acknowledged,
+  list: pageSchema(Node),
+};

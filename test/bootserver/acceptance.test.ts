@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('where we give the addresses', () => {
-  const offer = () => acceptance.offered(mac, 'full');
+  const offer = () => acceptance.offered(mac, 'full')?.text;
 
   test('the fourth offer that is not taken is told of, with what to look at, and then not for ten minutes', () => {
     expect([offer(), offer(), offer()]).toEqual([undefined, undefined, undefined]);
@@ -30,9 +30,9 @@ describe('where we give the addresses', () => {
     }
   });
 
-  test("a second DHCP server is named when the machine takes its address", () => {
+  test('a second DHCP server is named when the machine takes its address', () => {
     offer();
-    expect(acceptance.requested(mac, other, own, 'full')).toContain(
+    expect(acceptance.requested(mac, other, own, 'full')?.text).toContain(
       'took the address of 10.77.0.9 and not ours',
     );
   });
@@ -40,7 +40,7 @@ describe('where we give the addresses', () => {
 
 describe('beside a server that gives them', () => {
   const round = () => {
-    const advice = acceptance.offered(mac, 'proxy');
+    const advice = acceptance.offered(mac, 'proxy')?.text;
     acceptance.requested(mac, other, own, 'proxy');
     return advice;
   };
@@ -58,12 +58,12 @@ describe('beside a server that gives them', () => {
   });
 
   test('a machine that nobody gives an address is told of', () => {
-    const offers = Array.from({ length: 4 }, () => acceptance.offered(mac, 'proxy'));
+    const offers = Array.from({ length: 4 }, () => acceptance.offered(mac, 'proxy')?.text);
     expect(offers[3]).toContain('took no address of any server');
   });
 
   test('a machine that asks the proxy for an address is told of at once', () => {
     acceptance.offered(mac, 'proxy');
-    expect(acceptance.requested(mac, own, own, 'proxy')).toContain('the mode here is proxy');
+    expect(acceptance.requested(mac, own, own, 'proxy')?.text).toContain('the mode here is proxy');
   });
 });

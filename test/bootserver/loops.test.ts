@@ -16,7 +16,7 @@ beforeEach(() => {
 function load(boots: number, from = 0): (string | undefined)[] {
   return Array.from({ length: boots }, (_, at) => {
     void clock.sleep(minute);
-    return loops.loaderGiven(mac, `boot_${from + at}`);
+    return loops.loaderGiven(mac, `boot_${from + at}`)?.text;
   });
 }
 

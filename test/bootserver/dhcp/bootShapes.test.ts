@@ -11,11 +11,12 @@ const network = {
   machineUrl: 'https://10.77.0.1:8443',
 };
 
-type Client = keyof typeof clients;
-
-function fields(client: Client | RawOptions, more: Partial<BootContext> & { mac?: string } = {}): BootFields {
+function fields(
+  client: keyof typeof clients | RawOptions,
+  more: Partial<BootContext> & { mac?: string } = {},
+): BootFields {
   const { mac, ...context } = more;
-  const raw = typeof client === 'string' ? clients[client] : client;
+  const raw: RawOptions = typeof client === 'string' ? clients[client as keyof typeof clients] : client;
   const packet = discover({}, raw, mac === undefined ? {} : { chaddr: hardware(mac) });
   const standard = { network, role: 'full' as ReplyRole, quirks: new Set<BootQuirk>(), loaderGiven: false };
   return bootFields(clientFacts(packet), { ...standard, ...context });
@@ -212,12 +213,15 @@ describe('case 17: a Raspberry Pi', () => {
     expect(fields('os', { mac })).toEqual({ options: {} });
   });
 
-  test.each(['full', 'proxy'] as const)('case 18: its menu is the one that the ROM looks for (%s)', (role) => {
-    const pi = shape(fields('bios', { mac, role }));
-    expect(pi[43]).toContain('0914000011526173706265727279205069' + '20426f6f74');
-    expect(pi[43]).toContain('0a0400505845');
-    expect(pi).toMatchObject({ server: '10.77.0.1', 60: 'PXEClient', 66: '10.77.0.1' });
-  });
+  test.each(['full', 'proxy'] as const)(
+    'case 18: its menu is the one that the ROM looks for (%s)',
+    (role) => {
+      const pi = shape(fields('bios', { mac, role }));
+      expect(pi[43]).toContain('0914000011526173706265727279205069' + '20426f6f74');
+      expect(pi[43]).toContain('0a0400505845');
+      expect(pi).toMatchObject({ server: '10.77.0.1', 60: 'PXEClient', 66: '10.77.0.1' });
+    },
+  );
 });
 
 test('case 23: U-Boot finds server and file in the header', () => {

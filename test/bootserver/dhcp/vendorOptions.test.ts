@@ -24,7 +24,10 @@ test.each(['', 'ff', '47 03 80 00 00 ff', '47 04 80 00', '52 61 73 70'])('%j hol
   expect(bootItem(bytes(hex))).toBeUndefined();
 });
 
-const subOption = fc.tuple(fc.integer({ min: 1, max: 254 }), fc.uint8Array({ maxLength: 20 }).map(Buffer.from));
+const subOption = fc.tuple(
+  fc.integer({ min: 1, max: 254 }),
+  fc.uint8Array({ maxLength: 20 }).map(Buffer.from),
+);
 
 test('what was encoded is decoded', () => {
   fc.assert(
