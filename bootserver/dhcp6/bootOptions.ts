@@ -11,6 +11,7 @@ const nothing: OptionValues = {};
 const shapes: Record<ClientKind, (client: Client6Facts, site: Dhcp6Site) => OptionValues> = {
   'bios-pxe': () => nothing,
   'uefi-pxe': (client, { tftpUrl }) => loader(client, 'tftp', tftpUrl),
+  'u-boot': (client, { tftpUrl }) => loader(client, 'tftp', tftpUrl),
   'uefi-http': (client, { httpUrl }) => {
     const url = loader(client, 'http', `${httpUrl}/ipxe`);
     // Firmware takes an offer for HTTP boot only with its class in it (UEFI 2.10 §24.7.3.1).
