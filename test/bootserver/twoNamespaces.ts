@@ -35,9 +35,11 @@ export function useWire(): Wire {
     clientNamespace: names.client,
     clientMac: '02:00:00:00:00:01',
     server,
-    lose: (percent) =>
-      drop(names.server, percent && `random mod 1000 < ${percent * 10}`, ['input', 'output']),
-    loseEvery: (nth) => drop(names.server, `inc mod ${nth} < 1`, ['output']),
+    lose: async (percent) => {
+      const which = percent && `random mod 1000 < ${percent * 10}`;
+      for (const namespace of [names.server, names.client]) await drop(namespace, which);
+    },
+    loseEvery: (nth) => drop(names.client, `inc mod ${nth} < 1`),
   };
 }
 
@@ -49,18 +51,21 @@ async function build(names: { server: string; client: string }, address: string)
   await inServer('link', 'add', 'server0', 'type', 'veth', 'peer', 'name', 'client0', 'netns', names.client);
   await inServer('addr', 'add', `${address}/24`, 'dev', 'server0');
   await inClient('link', 'set', 'client0', 'address', '02:00:00:00:00:01');
+  // Datagrams that would cross a virtual wire as one are cut before it, as a network card does: each is lost by itself.
+  await inServer('link', 'set', 'server0', 'gso_max_segs', '1');
   for (const link of ['lo', 'server0']) await inServer('link', 'set', link, 'up');
   for (const link of ['lo', 'client0']) await inClient('link', 'set', link, 'up');
 }
 
-/** `which`: nftables' number generator and what it is compared with; 0 drops nothing. */
-async function drop(namespace: string, which: string | 0, hooks: string[]): Promise<void> {
+/**
+ * Drops what arrives in a namespace: dropped where it leaves, the sender would be told. `which`: nftables' number generator and what it
+ * is compared with; 0 drops nothing.
+ */
+async function drop(namespace: string, which: string | 0): Promise<void> {
   await runIn(namespace, ['nft', 'flush', 'ruleset']);
   if (which === 0) return;
-  const chains = hooks.map(
-    (hook) => `chain ${hook} { type filter hook ${hook} priority 0; meta l4proto udp numgen ${which} drop; }`,
-  );
-  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\n${chains.join('\n')}\n}\n` });
+  const chain = `type filter hook input priority 0; meta l4proto udp numgen ${which} drop;`;
+  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss { chain input { ${chain} } }\n` });
 }
 
 async function removeStale(): Promise<void> {
