@@ -6,7 +6,7 @@ import { fromSource, startProcess } from '#rack/line/managedProcess.ts';
 import { runIn } from '#rack/netns.ts';
 import { type Benchmark, median, round, thisMachine } from './benchmark.ts';
 import { firmware } from './tftp/reader.ts';
-import { fetchServers, type ServerCommand } from './tftp/servers.ts';
+import { fetchServers } from './tftp/servers.ts';
 import { openWire, type Wire } from './wire.ts';
 
 const fileBytes = 1024 * 1024;

@@ -44,7 +44,7 @@ async function lose({ server, client }: Pick<Wire, 'server' | 'client'>, percent
   for (const { namespace } of [server, client]) {
     await runIn(namespace, ['nft', 'flush', 'ruleset']);
     if (percent === 0) continue;
-    await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss { chain input { ${chain} } }\n` });
+    await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\nchain input { ${chain} }\n}\n` });
   }
 }
 

@@ -65,7 +65,7 @@ async function drop(namespace: string, which: string | 0): Promise<void> {
   await runIn(namespace, ['nft', 'flush', 'ruleset']);
   if (which === 0) return;
   const chain = `type filter hook input priority 0; meta l4proto udp numgen ${which} drop;`;
-  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss { chain input { ${chain} } }\n` });
+  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\nchain input { ${chain} }\n}\n` });
 }
 
 async function removeStale(): Promise<void> {
