@@ -1,4 +1,3 @@
-import type { BootQuirks } from '#contract/bootQuirks.ts';
 import { RailheadError, type WireError } from '#contract/errors.ts';
 import type { BmcBinding, DriverBindings } from '#contract/nodeSpec.ts';
 import type { Labels } from '#contract/when.ts';
@@ -58,6 +57,7 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
       hardwareProfile: row.hardware_profile,
       failedFrom: row.failed_from,
       inventoryAt: row.inventory_at,
+      vlan: row.vlan,
     }),
     ...presentJson(row),
     proposedMacs: await proposedMacs(store, row),
@@ -69,12 +69,11 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
   };
 }
 
-function presentJson({ error, labels, drivers, boot_quirks }: Row<'nodes'>) {
+function presentJson({ error, labels, drivers }: Row<'nodes'>) {
   return present({
     error: parseJson<WireError>(error),
     labels: parseJson<Labels>(labels),
     drivers: parseJson<DriverBindings>(drivers),
-    bootQuirks: parseJson<BootQuirks>(boot_quirks),
   });
 }
 

@@ -46,15 +46,7 @@ export type AgentPollAnswer = Static<typeof AgentPollAnswer>;
 /** A fact that happened at a site, kept there until the centre has taken it. */
 export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: string; bootId?: string } & (
   | {
-      /** `boot.advice` says what an operator could do about a machine that does not get on. */
-      type:
-        | 'boot.dhcp'
-        | 'boot.tftp'
-        | 'boot.script'
-        | 'boot.http'
-        | 'boot.disk'
-        | 'boot.advice'
-        | 'boot.other';
+      type: 'boot.dhcp' | 'boot.tftp' | 'boot.script' | 'boot.http' | 'boot.disk' | 'boot.other';
       text: string;
     }
   /** `entry` is the boot entry that the ramdisk joined under, as the centre signed it. */

@@ -4,6 +4,9 @@ import { Digest } from './images.ts';
 /** A hardware address as every record writes it: lower case, colons. */
 export const Mac = Type.String({ pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$' });
 
+/** A VLAN by its tag (IEEE 802.1Q §9.6: 0 and 4095 are none). */
+export const Vlan = Type.Integer({ minimum: 1, maximum: 4094 });
+
 const closed = { additionalProperties: false };
 
 /** Which machine, where, and for how long. */
@@ -13,6 +16,8 @@ const bound = {
   nodeId: Type.String(),
   macs: Type.Array(Mac, { minItems: 1 }),
   uuid: Type.Optional(Type.String()),
+  /** Once it has its script the machine goes on in this VLAN, tagged. */
+  vlan: Type.Optional(Vlan),
 };
 const times = { issuedAt: Type.String(), expiresAt: Type.String() };
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
+import { Vlan } from '#contract/bootEntry.ts';
 import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
@@ -8,20 +8,19 @@ import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { NodeLabels } from '../metal/labels.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { nodeTopic, siteTopic } from '../signals.ts';
+import { nodeTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
 
 const closed = { additionalProperties: false };
 
-/** `labels` are all that operators set: what they leave out is unset. */
+/** What is left out stays. `labels` are all that operators set: those that they leave out are unset. `vlan: null` is none. */
 const UpdateNode = Type.Object(
-  { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), labels: NodeLabels },
-  closed,
-);
-
-/** All that operators set: what they leave out is unset. */
-const SetBootQuirks = Type.Object(
-  { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), bootQuirks: BootQuirks },
+  {
+    tenantId: TenantId,
+    nodeId: Type.String({ pattern: nodeIdPattern }),
+    labels: Type.Optional(NodeLabels),
+    vlan: Type.Optional(Type.Union([Vlan, Type.Null()])),
+  },
   closed,
 );
 
@@ -43,25 +42,15 @@ export const nodes: Group = {
     action: 'compute:nodes:manage',
     input: UpdateNode,
     scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
-    run: async ({ store, signals }, { tenantId, nodeId, labels }) => {
+    run: async ({ store, signals }, { tenantId, nodeId, labels, vlan }) => {
       await requireNode(store, tenantId, nodeId);
-      const set = { labels: JSON.stringify(labels) };
-      await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
+      const set = {
+        ...(labels !== undefined && { labels: JSON.stringify(labels) }),
+        ...(vlan !== undefined && { vlan }),
+      };
+      if (Object.keys(set).length > 0)
+        await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
       signals.notify(nodeTopic(nodeId));
-      return presentNode(store, await requireNode(store, tenantId, nodeId));
-    },
-  }),
-  setBootQuirks: method({
-    kind: 'mutation',
-    action: 'compute:nodes:manage',
-    input: SetBootQuirks,
-    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
-    run: async ({ store, signals }, { tenantId, nodeId, bootQuirks }) => {
-      const { site_id: siteId } = await requireNode(store, tenantId, nodeId);
-      const quirks = mergedQuirks(bootQuirks);
-      const set = { boot_quirks: quirks === undefined ? null : JSON.stringify(quirks) };
-      await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
-      signals.notify(siteTopic(siteId), nodeTopic(nodeId));
       return presentNode(store, await requireNode(store, tenantId, nodeId));
     },
   }),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { Vlan } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
@@ -40,6 +41,8 @@ export const Enroll = Type.Object(
     uuid: Type.Optional(Type.String({ pattern: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' })),
     hostname: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' })),
     address: Type.Optional(Type.String({ pattern: ipv4Pattern })),
+    /** The VLAN that it boots in, tagged; its first DHCP is without a tag all the same. */
+    vlan: Type.Optional(Vlan),
     bmc: Type.Optional(BmcBinding),
     /** Kept encrypted as what the BMC's `credentialRef` names; without it a secret set before, or a file at the site, is meant. */
     bmcCredentials: Type.Optional(Credentials),
@@ -110,7 +113,7 @@ async function poolPolicy(
 }
 
 async function insertNode(queries: Queries, nodeId: string, input: Enroll, drivers: string): Promise<void> {
-  const { tenantId, siteId, poolId, uuid, hostname, address, bmc } = input;
+  const { tenantId, siteId, poolId, uuid, hostname, address, vlan, bmc } = input;
   try {
     await queries
       .insertInto('nodes')
@@ -122,6 +125,7 @@ async function insertNode(queries: Queries, nodeId: string, input: Enroll, drive
         uuid: uuid?.toLowerCase() ?? null,
         hostname: hostname ?? null,
         address: address ?? null,
+        vlan: vlan ?? null,
         bmc: toJson(bmc),
         drivers,
         hardware_profile: input.hardwareProfile ?? null,

@@ -191,11 +191,11 @@ interface NodesTable {
   hardware_profile: string | null;
   /** What operators set, for `when`. */
   labels: Json | null;
-  /** Quirks of its firmware that operators set, by class of client. */
-  boot_quirks: Json | null;
   /** What the machine told of itself last. */
   inventory: Json | null;
   inventory_at: Time | null;
+  /** The VLAN that it boots in, tagged; null: none. */
+  vlan: number | null;
 }
 
 /** Machines that booted over the network and that nobody had enrolled by their hardware address. */

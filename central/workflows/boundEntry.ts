@@ -23,6 +23,7 @@ export async function boundEntry(
     nodeId: node.node_id,
     macs: macs.map((row) => row.mac).toSorted(),
     ...(node.uuid === null ? {} : { uuid: node.uuid }),
+    ...(node.vlan === null ? {} : { vlan: node.vlan }),
     issuedAt: now(),
     expiresAt: fromNow(entryValidMs),
   };

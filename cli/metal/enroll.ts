@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { RailheadError } from '#contract/errors.ts';
 import { type Credentials, parseCredentials } from '#contract/secrets.ts';
 import { callAndPrint, given, type TenantFlags } from '../call.ts';
-import { collect } from '../central/options.ts';
+import { collect, integer } from '../central/options.ts';
 import { type CliEnvironment, tenantCommand } from '../client.ts';
 import { labelsIn } from '../labels.ts';
 import { readSecret } from '../secretFile.ts';
@@ -15,6 +15,7 @@ interface EnrollFlags extends TenantFlags {
   uuid?: string;
   hostname?: string;
   address?: string;
+  vlan?: number;
   bmcAddress?: string;
   bmcCredential?: string;
   bmcCredentialsFile?: string;
@@ -38,6 +39,11 @@ export function enrollCommand(environment: CliEnvironment): Command {
     .option('--uuid <uuid>', 'its product UUID')
     .option('--hostname <name>', 'its name by DHCP')
     .option('--address <address>', 'its reserved address on the provisioning network')
+    .option(
+      '--vlan <tag>',
+      'it boots in this VLAN once it has its script; its first DHCP has no tag',
+      integer,
+    )
     .option('--bmc-address <url>', 'its BMC, https://host[:port]')
     .option('--bmc-credential <ref>', 'secret://…: set at the centre, or a file at the site')
     .option(
@@ -64,10 +70,10 @@ async function credentialsIn(file: string | undefined): Promise<Credentials | un
 
 function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined): object {
   const { tenant: tenantId, site: siteId, pool: poolId, mac: macs } = flags;
-  const { nodeId, uuid, hostname, address, hardwareProfile } = flags;
+  const { nodeId, uuid, hostname, address, vlan, hardwareProfile } = flags;
   const drivers = labelsIn('--driver', flags.driver);
   const labels = labelsIn('--label', flags.label);
-  const more = { hardwareProfile, drivers, labels, bmc: bmcBinding(flags), bmcCredentials };
+  const more = { vlan, hardwareProfile, drivers, labels, bmc: bmcBinding(flags), bmcCredentials };
   return given({ tenantId, siteId, poolId, nodeId, macs, uuid, hostname, address, ...more });
 }
 

@@ -107,6 +107,22 @@ test.each(['without a virtual drive', 'that wants a license for it'] as const)(
   },
 );
 
+test('an entry has the VLAN of its node', async () => {
+  const { stage, asked } = await scene('without a virtual drive');
+  const node = { tenantId: 'root', nodeId: 'node-2' };
+  expect((await stage.line.call('nodes.update', { ...node, vlan: 42 })).data).toMatchObject({ vlan: 42 });
+  await run(stage, [insert]);
+  const key = publicKeyFromJwk(stage.site.wellKnown.joinSigningKey);
+  const entry = await verifyDocument('railhead-boot-entry', String(asked[1]?.input.entry), key);
+  expect(entry).toMatchObject({ nodeId: 'node-2', vlan: 42 });
+  const without = (await stage.line.call('nodes.update', { ...node, vlan: null })).data;
+  expect(without).not.toHaveProperty('vlan');
+  for (const vlan of [0, 4095, 1.5, '42'])
+    expect(await stage.line.call('nodes.update', { ...node, vlan })).toMatchObject({
+      error: { code: 'INVALID_INPUT', details: { path: 'vlan' } },
+    });
+});
+
 test('like a medium the entry outlives its workflow, and the ISO stays desired with it; the pin ends', async () => {
   const { stage, host } = await scene('without a virtual drive');
   await run(stage, [insert]);
