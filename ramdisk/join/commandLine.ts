@@ -11,7 +11,8 @@ export interface BootHints {
 const tokenPattern = /^[A-Za-z0-9._~-]{1,512}$/;
 
 /**
- * The allow-listed words of a kernel command line (`railhead.site=`, `railhead.token=`, `railhead.mac=`). Whoever answers
+ * The allow-listed words of a kernel command line (`railhead.site=`, `railhead.token=`, `railhead.mac=`; `railhead.vlan=` is read where the
+ * network comes up, `/usr/lib/railhead/network`). Whoever answers
  * DHCP can write this line, so a value that does not have the expected shape is dropped; of a word written twice the first counts.
  */
 export function readCommandLine(text: string): BootHints {

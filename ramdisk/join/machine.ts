@@ -41,10 +41,12 @@ async function macsOf(directory: string): Promise<string[]> {
       mac: canonicalMac(await textOf(path.join(directory, name, 'address'))),
     })),
   );
-  return interfaces
+  const macs = interfaces
     .filter(({ ethernet, mac }) => ethernet && mac !== undefined)
     .sort((a, b) => Number(b.up) - Number(a.up))
     .map(({ mac }) => mac as string);
+  // A VLAN has the address of its card.
+  return [...new Set(macs)];
 }
 
 async function textOf(file: string): Promise<string> {

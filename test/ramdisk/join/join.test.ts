@@ -109,6 +109,9 @@ async function machine(uuid: string) {
     'sys/class/net/eth1/address': '52:54:00:00:00:02\n',
     'sys/class/net/eth1/type': '1\n',
     'sys/class/net/eth1/carrier': '1\n',
+    'sys/class/net/vlan42.0/address': '52:54:00:00:00:02\n',
+    'sys/class/net/vlan42.0/type': '1\n',
+    'sys/class/net/vlan42.0/carrier': '1\n',
   };
   for (const [name, content] of Object.entries(files)) {
     await mkdir(path.dirname(path.join(root, name)), { recursive: true });
