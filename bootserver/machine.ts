@@ -1,6 +1,5 @@
 import type { SiteEvent } from '#contract/agentWire.ts';
 import type { EfiLoader } from '#contract/efiLoader.ts';
-import type { HeldBeside } from './holders.ts';
 
 /** What is known of a machine when it asks for its boot script. */
 export interface MachineFacts {
@@ -11,10 +10,10 @@ export interface MachineFacts {
   serial?: string;
   architecture: 'x86_64' | 'aarch64';
   firmware: 'bios' | 'uefi';
+  /** The VLAN that it says it asks in, tagged. */
+  vlan?: number;
   /** The address that the script was asked from. */
   address: string;
-  /** Who has that address, where another server gives them. */
-  heldBeside?: HeldBeside;
   /** Joins the DHCP, TFTP, HTTP and ramdisk events of one boot. */
   bootId: string;
 }
@@ -25,6 +24,11 @@ export type BootDecision =
       kind: 'disk';
       /** Of the disk that was deployed last, where it is known. */
       loader?: EfiLoader;
+    }
+  | {
+      /** It goes on in this VLAN, and asks again there. */
+      kind: 'vlan';
+      vlan: number;
     }
   | {
       kind: 'iso';

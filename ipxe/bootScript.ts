@@ -1,4 +1,6 @@
 import { scriptWord, setting } from './escape.ts';
+import { currentInterface, eachInterface, ifInterface, ofInterface } from './interfaces.ts';
+import { asOurs } from './ownRequest.ts';
 import { retried } from './retry.ts';
 
 /** What the script asks for its machine's own script with: query parameter and the iPXE setting that fills it. */
@@ -9,44 +11,68 @@ const parameters = {
   platform: setting('platform'),
   buildarch: setting('buildarch'),
   ip: setting('boot-ip'),
+  vlan: setting('vlan-tag'),
 } as const;
 
-/** How many interfaces are looked at for the one that got its lease from us. */
-const interfaces = 16;
+/** What iPXE on UEFI looks for beside its own binary, by TFTP or HTTP as it came, and runs before any DHCP of its own (1.21 and later). */
+export const autoexecName = 'autoexec.ipxe';
+
+/** Elsewhere than on the interface that has its lease from us: it may be the wrong network, and the others wait. */
+const triesElsewhere = 3;
 
 /**
- * The first script that every machine runs: finds the interface whose lease came from `serverAddress` (a machine has
- * several, and iPXE's `net0` need not be it), and asks `httpUrl` for the machine's own script. Gives up after about two
- * minutes with a failure, so that the firmware goes on to its next boot entry.
+ * The first script that every machine runs, as `boot.ipxe` named by DHCP and as `autoexec.ipxe`: then the lease is the firmware's, and
+ * nobody else's answer to a second DHCP can lead the machine astray. A machine has several interfaces, and iPXE's `net0` need not be the
+ * one that booted. In order:
+ *
+ * 1. the interface whose lease is from `serverAddress` asks `httpUrl` for the machine's own script, for about two minutes;
+ * 2. each that has an address at all asks: beside another DHCP server, the lease is that one's;
+ * 3. each asks for an address first.
+ *
+ * Whoever asks names the MAC of its interface. In the end the script fails, so that the firmware goes on to its next boot entry.
  */
 export function bootScript(httpUrl: string, serverAddress: string): string {
-  const query = Object.entries(parameters).map(([name, setting]) => `${name}=${setting}`);
+  const server = scriptWord(serverAddress);
+  const query = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   const url = `${scriptWord(httpUrl)}/ipxe?${query.join('&')}`;
   return [
     '#!ipxe',
-    'set idx:int32 0',
-    ':look',
-    `iseq ${ofInterface('dhcp-server')} ${scriptWord(serverAddress)} && goto found ||`,
-    'inc idx',
-    `iseq ${setting('idx')} ${interfaces} && goto any || goto look`,
+    `echo railhead: site ${server}, iPXE ${setting('version')} ${setting('platform')} ${setting('buildarch')}`,
+    `echo railhead: ${setting('manufacturer')} ${setting('product')}, serial ${setting('serial')}, UUID ${setting('uuid')}`,
+    ...eachInterface('own', [ifInterface('dhcp-server', server, 'found')]),
+    'goto elsewhere',
     ':found',
-    `set boot-mac ${ofInterface('mac')}`,
-    `set boot-ip ${ofInterface('ip')}`,
-    'goto ask',
-    ':any',
-    `set boot-mac ${setting('netX/mac')}`,
-    `set boot-ip ${setting('netX/ip')}`,
-    ':ask',
-    `echo railhead: ${setting('boot-mac')} at ${setting('boot-ip')} asks for its script`,
-    ...retried(`chain --replace --autofree ${url}`, 'chain', 'failed'),
-    ':failed',
+    ...asking(url, 'chain', 'elsewhere'),
+    ':elsewhere',
+    ...eachInterface('any', [
+      `isset ${ofInterface('ip')} || goto any-next`,
+      ifInterface('dhcp-server', server, 'any-next'),
+      ...asking(url, 'chain-any', 'any-failed', triesElsewhere),
+      ':any-failed',
+      `ifclose ${currentInterface} ||`,
+    ]),
+    ...eachInterface('lease', [
+      `isset ${ofInterface('mac')} || goto lease-next`,
+      `echo railhead: ${currentInterface} ${ofInterface('mac')} asks for an address`,
+      ...asOurs([`dhcp ${currentInterface} && set leased:int32 1 || set leased:int32 0`]),
+      `iseq ${setting('leased')} 1 || goto lease-failed`,
+      ...asking(url, 'chain-lease', 'lease-failed', triesElsewhere),
+      ':lease-failed',
+      `ifclose ${currentInterface} ||`,
+    ]),
     'echo railhead: no script, the firmware goes on',
     'exit 1',
     '',
   ].join('\n');
 }
 
-/** A setting of the interface that `idx` points at. */
-function ofInterface(name: string): string {
-  return setting(`net${setting('idx')}/${name}`);
+/** Lines that ask for the machine's script by the interface at hand, and do not come back when it is there. */
+function asking(url: string, label: string, failed: string, tries?: number): string[] {
+  return [
+    `ifopen ${currentInterface} ||`,
+    `set boot-mac ${ofInterface('mac')}`,
+    `set boot-ip ${ofInterface('ip')}`,
+    `echo railhead: ${currentInterface} ${setting('boot-mac')} at ${setting('boot-ip')} asks for its script`,
+    ...retried(`chain --replace --autofree ${url}`, label, failed, tries),
+  ];
 }

@@ -1,13 +1,13 @@
 import { setting } from './escape.ts';
 
 /** The waits grow by a second: 1 + 2 + … + 14, so about two minutes before giving up. */
-const tries = 15;
+const twoMinutes = 15;
 
 /**
- * Lines that run `command` until it works, with growing waits between the tries, and go to `failed` in the end. `label`
+ * Lines that run `command` until it works, with growing waits between the `tries`, and go to `failed` in the end. `label`
  * tells several of these in one script apart.
  */
-export function retried(command: string, label: string, failed: string): string[] {
+export function retried(command: string, label: string, failed: string, tries = twoMinutes): string[] {
   const count = `${label}-tries`;
   return [
     `set ${count}:int32 0`,

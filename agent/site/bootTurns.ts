@@ -4,7 +4,6 @@ import type { BootServerOptions } from '#bootserver/bootServer.ts';
 import type { Reservations } from '#bootserver/dhcp/network.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
-import { mergedQuirks } from '#contract/bootQuirks.ts';
 import { decideBoot } from './decide.ts';
 import type { Happening } from './store/events.ts';
 import { explained } from './store/noSpace.ts';
@@ -41,11 +40,7 @@ function siteReservations({ state, hosts }: BootTurnParts): Reservations {
       const local = hosts.reservation(key);
       const node = key.startsWith(ethernet) ? state.spec.nodeByMac(key.slice(ethernet.length)) : undefined;
       if (node === undefined) return local;
-      const { address, hostname, bootQuirks } = node;
-      return {
-        ...local,
-        ...known({ address, hostname, quirks: mergedQuirks(local?.quirks, bootQuirks) }),
-      };
+      return { ...local, ...known({ address: node.address, hostname: node.hostname }) };
     },
     isReserved: (address) => state.spec.isReserved(address) || hosts.isReserved(address),
   };
@@ -63,7 +58,7 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const turn = decideBoot(machine, {
     entry,
     loader,
-    leasedTo: machine.heldBeside === undefined ? state.leasedTo(address) : machine.heldBeside.mac,
+    leasedTo: state.leasedTo(address),
     isWithdrawn: state.spec.isWithdrawn,
   });
   discover(machine, parts);
@@ -71,11 +66,20 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
     if (turn.alarm) alarm(turn.why, machine, parts);
     return { kind: 'disk', ...(turn.loader === undefined ? {} : { loader: turn.loader }) };
   }
-  if (turn.kind === 'iso') return turn;
+  if (turn.kind === 'iso' || turn.kind === 'vlan') return turn;
   const token = mint(machine, turn.entry, state);
-  // A kernel that writes its log to a serial line at 115,200 baud starts seconds later.
-  const kernelArguments = ['quiet', ...consoles.map((console) => `console=${console}`)];
-  return { kind: 'ramdisk', digest: turn.digest, token, kernelArguments };
+  return {
+    kind: 'ramdisk',
+    digest: turn.digest,
+    token,
+    kernelArguments: kernelArguments(turn.entry, consoles),
+  };
+}
+
+/** A kernel that writes its log to a serial line at 115,200 baud starts seconds later: quiet. */
+function kernelArguments({ vlan }: BootEntry, consoles: readonly string[]): string[] {
+  const place = vlan === undefined ? [] : [`railhead.vlan=${vlan}`];
+  return ['quiet', ...consoles.map((console) => `console=${console}`), ...place];
 }
 
 /** @throws RailheadError UNAVAILABLE, reason `no-space`, when the token cannot be kept: nobody could join with it */

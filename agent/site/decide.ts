@@ -6,6 +6,7 @@ import { isSameUuid } from '#contract/productUuid.ts';
 /** What a machine is to boot, and in words for its timeline why. */
 export type Turn =
   | { kind: 'disk'; why: string; loader?: EfiLoader; alarm?: true }
+  | { kind: 'vlan'; vlan: number }
   | { kind: 'ramdisk'; digest: string; entry: RamdiskEntry }
   | { kind: 'iso'; digest: string };
 
@@ -23,7 +24,7 @@ export interface KnownMachine {
 /**
  * Decides one script fetch: the machine's boot entry, if it is for this machine and has an image for its architecture; else its
  * disk, by the loader that was deployed there last. Another machine than the node, or another host that only names its MAC, gets
- * no token and is told nothing of the node's disk.
+ * no token and is told nothing of the node's disk. An entry for a VLAN is served in that VLAN only: elsewhere the machine is sent there.
  */
 export function decideBoot(machine: MachineFacts, known: KnownMachine): Turn {
   const { entry, loader, leasedTo } = known;
@@ -37,6 +38,7 @@ export function decideBoot(machine: MachineFacts, known: KnownMachine): Turn {
     const why = `the boot entry is for the machine with UUID ${entry.uuid}, this one says ${machine.uuid}`;
     return { kind: 'disk', why, alarm: true };
   }
+  if (entry.vlan !== undefined && entry.vlan !== machine.vlan) return { kind: 'vlan', vlan: entry.vlan };
   if (isIsoEntry(entry)) {
     const { ref, digest } = entry.iso;
     if (known.isWithdrawn?.(digest)) return disk(`the ISO of its boot entry, ${ref}, is withdrawn`);

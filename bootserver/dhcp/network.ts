@@ -1,4 +1,3 @@
-import type { BootQuirks } from '#contract/bootQuirks.ts';
 import type { Subnet } from './address.ts';
 
 /**
@@ -36,8 +35,6 @@ export interface NetworkSettings {
   ntp?: readonly string[];
   routes?: readonly StaticRoute[];
   options?: readonly FurtherOption[];
-  /** What firmware here needs in boot replies; those of the network and of the machine hold together. */
-  quirks?: BootQuirks;
 }
 
 /** What a DHCP server says on one network. */

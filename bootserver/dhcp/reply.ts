@@ -33,7 +33,8 @@ export function buildReply(request: DhcpPacket, network: DhcpNetwork, content: R
     ...replyHeader(request),
     ciaddr: type === messageType.ack ? request.ciaddr : noAddress,
     yiaddr: address ?? noAddress,
-    siaddr: boot.server ?? noAddress,
+    // iPXE believes a boot file only with a server beside it (ipxe issue 954).
+    siaddr: boot.file === undefined ? noAddress : network.address,
     file: boot.file ?? '',
     options: withEchoes(request, {
       messageType: type,
@@ -61,8 +62,7 @@ export function buildNak(request: DhcpPacket, network: DhcpNetwork, reason: stri
   };
 }
 
-/** The fields of every reply: those of the request that stay (RFC 2131 table 3), the others zero. */
-export function replyHeader(request: DhcpPacket): DhcpPacket {
+function replyHeader(request: DhcpPacket): DhcpPacket {
   return {
     ...request,
     op: 2,
@@ -100,7 +100,7 @@ function leaseTimes(leaseSeconds: number): OptionValues {
  */
 const echoed: readonly OptionName[] = ['clientId', 'relayAgent', 'machineId', 'subnetSelection'];
 
-export function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
+function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
   const options = writeOptions(values);
   for (const name of echoed) {
     const { number } = dhcpOptions[name];

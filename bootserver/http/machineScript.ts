@@ -1,10 +1,9 @@
-import { known } from '#base/known.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
 import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
+import { vlanScript } from '#ipxe/vlanScript.ts';
 import { canonicalUuid } from '../dhcp/machineUuid.ts';
-import type { HeldBeside } from '../holders.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { type Answer, errorAnswer, scriptAnswer } from './answer.ts';
 import type { BootRequest } from './request.ts';
@@ -14,7 +13,6 @@ export interface MachineScriptContext {
   machineUrl: string;
   /** The machine asks for its script: the id of its boot. */
   scriptGiven(mac: string): string;
-  heldBeside(address: string): HeldBeside | undefined;
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   note(machine: MachineFacts, decision: BootDecision): void;
 }
@@ -33,7 +31,7 @@ export async function machineScript(request: BootRequest, context: MachineScript
     });
   const architecture = buildArchitectures.get(request.query.get('buildarch') ?? '');
   if (architecture === undefined) return scriptAnswer(diskScript(firmwareOf(request)));
-  const machine = machineFacts(mac, architecture, request, context);
+  const machine = machineFacts(mac, architecture, request, context.scriptGiven(mac));
   const decision = await context.decide(machine);
   context.note(machine, decision);
   return scriptAnswer(script(machine, decision, context));
@@ -54,20 +52,21 @@ function machineFacts(
   mac: string,
   architecture: MachineFacts['architecture'],
   request: BootRequest,
-  context: MachineScriptContext,
+  bootId: string,
 ): MachineFacts {
   const { query, from } = request;
   const uuid = canonicalUuid(query.get('uuid') ?? '');
   const serial = query.get('serial')?.slice(0, 128);
+  const vlan = Number(query.get('vlan') ?? 0);
   return {
     mac,
+    ...(Number.isInteger(vlan) && vlan > 0 && { vlan }),
     ...(uuid !== undefined && { uuid }),
     ...(serial && { serial }),
     architecture,
     firmware: firmwareOf(request),
     address: from,
-    ...known({ heldBeside: context.heldBeside(from) }),
-    bootId: context.scriptGiven(mac),
+    bootId,
   };
 }
 
@@ -75,6 +74,7 @@ function script(machine: MachineFacts, decision: BootDecision, context: MachineS
   const { firmware, mac } = machine;
   if (decision.kind === 'disk') return diskScript(firmware, decision.loader);
   const { httpUrl } = context;
+  if (decision.kind === 'vlan') return vlanScript({ httpUrl, mac, vlan: decision.vlan });
   if (decision.kind === 'iso') return isoScript({ firmware, httpUrl, digest: decision.digest });
   const kernelArguments = [
     ...decision.kernelArguments,

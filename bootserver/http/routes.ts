@@ -1,7 +1,7 @@
 import type { EfiLoader } from '#contract/efiLoader.ts';
-import { bootScript } from '#ipxe/bootScript.ts';
+import { autoexecName, bootScript } from '#ipxe/bootScript.ts';
 import type { Boots } from '../boots.ts';
-import type { Holders } from '../holders.ts';
+import type { LeaseTable } from '../dhcp/leases.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { bytesAnswer, scriptAnswer } from './answer.ts';
 import { binary, binaryPattern } from './binaries.ts';
@@ -20,15 +20,20 @@ export interface BootRoutesOptions {
   images: ImageReader;
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   boots: Boots;
-  holders: Holders;
+  leases: LeaseTable;
 }
 
 /** Everything that the boot listener serves; what is not listed here is not found. */
 export function bootRoutes(options: BootRoutesOptions): Route[] {
-  const { boots, decide, holders, httpUrl, machineUrl } = options;
+  const { boots, decide, httpUrl, machineUrl } = options;
   const script = bootScript(httpUrl, options.address);
   return [
     { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(script) },
+    {
+      path: `/ipxe/${autoexecName}`,
+      pattern: /^\/ipxe\/autoexec\.ipxe$/,
+      answer: () => scriptAnswer(script),
+    },
     {
       path: '/ipxe',
       pattern: /^\/ipxe$/,
@@ -38,7 +43,6 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
           machineUrl,
           decide,
           scriptGiven: (mac) => boots.scriptGiven(mac),
-          heldBeside: holders.heldBeside,
           note: (machine, decision) => noteScript(machine, decision, boots),
         }),
     },
@@ -70,15 +74,17 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
 }
 
 function noteScript({ mac, uuid, firmware }: MachineFacts, decision: BootDecision, boots: Boots): void {
-  const what =
-    decision.kind === 'disk'
-      ? localDisk(firmware, decision.loader)
-      : `${decision.kind === 'iso' ? 'ISO' : 'ramdisk'} ${decision.digest.slice(0, 12)}`;
   boots.note(
     mac,
     decision.kind === 'disk' ? 'boot.disk' : 'boot.script',
-    `${what} (${[firmware, uuid].filter(Boolean).join(', ')})`,
+    `${inWords(decision, firmware)} (${[firmware, uuid].filter(Boolean).join(', ')})`,
   );
+}
+
+function inWords(decision: BootDecision, firmware: MachineFacts['firmware']): string {
+  if (decision.kind === 'disk') return localDisk(firmware, decision.loader);
+  if (decision.kind === 'vlan') return `goes on in VLAN ${decision.vlan}`;
+  return `${decision.kind === 'iso' ? 'ISO' : 'ramdisk'} ${decision.digest.slice(0, 12)}`;
 }
 
 function localDisk(firmware: MachineFacts['firmware'], loader: EfiLoader | undefined): string {
@@ -87,16 +93,16 @@ function localDisk(firmware: MachineFacts['firmware'], loader: EfiLoader | undef
     : `local disk, EFI system partition ${loader.espGuid}`;
 }
 
-function noteLoader({ from, path }: BootRequest, { boots, holders }: BootRoutesOptions): void {
-  const mac = holders.macAt(from);
+function noteLoader({ from, path }: BootRequest, { boots, leases }: BootRoutesOptions): void {
+  const mac = leases.macAt(from);
   if (mac === undefined) return;
   boots.note(mac, 'boot.http', path);
   boots.loaderGiven(mac);
 }
 
 /** Ranges are the many pieces of one download: only a request for the start is a step of the boot. */
-function noteImage({ from, path, range }: BootRequest, { boots, holders }: BootRoutesOptions): void {
-  const mac = holders.macAt(from);
+function noteImage({ from, path, range }: BootRequest, { boots, leases }: BootRoutesOptions): void {
+  const mac = leases.macAt(from);
   if (mac === undefined) return;
   if (range === undefined || range.startsWith('bytes=0-')) boots.note(mac, 'boot.http', path);
 }

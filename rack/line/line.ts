@@ -27,6 +27,8 @@ export interface LineMachine {
   disks: readonly { size: string; bus?: string }[];
   memoryMiB?: number;
   rtc?: string;
+  /** Its cable ends at a trunk port with these VLANs, each a network of the site. */
+  vlans?: readonly number[];
 }
 
 export interface LineOptions {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { stringify } from 'smol-toml';
 import { run } from '#base/command.ts';
 import { commandIn } from '../netns.ts';
+import { vlanAddress, vlanBridge } from '../network.ts';
 import type { Rack } from '../rack.ts';
 import type { CentreBooks } from './centre.ts';
 import { type ManagedProcess, startProcess } from './managedProcess.ts';
@@ -72,7 +73,8 @@ async function join({ rack, bcd, books, centreUrl, directory }: SiteOptions): Pr
   await run(...commandIn(rack.namespaces.site, command));
 }
 
-function config({ directory, ipxeDirectory, sourceCaFile }: SiteOptions): object {
+function config({ rack, directory, ipxeDirectory, sourceCaFile }: SiteOptions): object {
+  const vlans = rack.machines.flatMap(({ trunk }) => trunk?.vlans ?? []).map(({ id }) => id);
   return {
     stateDirectory: path.join(directory, 'state'),
     provisioning: {
@@ -81,10 +83,18 @@ function config({ directory, ipxeDirectory, sourceCaFile }: SiteOptions): object
       poolStart: '10.77.0.100',
       poolEnd: '10.77.0.200',
       leaseTime: '10m',
+      subnets: [...new Set(vlans)].map(vlanSubnet),
     },
     boot: { ipxeDirectory, consoles: ['ttyS0,115200'] },
     cache: { sourceCaFile, quota: '20GiB' },
   };
+}
+
+/** A VLAN of the rack's trunk ports, on a bridge of its own. */
+function vlanSubnet(id: number): object {
+  const address = vlanAddress(id);
+  const host = (last: number) => address.replace(/\d+$/, String(last));
+  return { interface: vlanBridge(id), address, poolStart: host(100), poolEnd: host(200) };
 }
 
 async function launch({ rack, bcd, directory }: SiteOptions, logFile: string): Promise<ManagedProcess> {

@@ -82,6 +82,26 @@ describe('scripts', () => {
     expect(body.toString()).toContain(`chain --replace --autofree ${server.httpUrl}/ipxe?mac=`);
   });
 
+  test('iPXE finds the same beside its binary, before any DHCP of its own', async () => {
+    const { body } = await get('/ipxe/autoexec.ipxe');
+    expect(body).toEqual((await get('/boot.ipxe')).body);
+  });
+
+  test('a machine whose entry is for a VLAN is sent there, and says so when it asks again', async () => {
+    decision = { kind: 'vlan', vlan: 42 };
+    const script = (await get(`/ipxe?${query}&vlan=`)).body.toString();
+    expect(script).toContain('vcreate --tag 42 ');
+    expect(script).toContain(`${server.httpUrl}/boot.ipxe`);
+    expect(events).toMatchObject([{ type: 'boot.script', text: expect.stringContaining('VLAN 42') }]);
+    await get(`/ipxe?${query}&vlan=42`);
+    expect(asked.map(({ vlan }) => vlan)).toEqual([undefined, 42]);
+  });
+
+  test.each(['x', '-1', '4.5', '42;'])('a VLAN %j is none', async (vlan) => {
+    await get(`/ipxe?${query}&vlan=${vlan}`);
+    expect(asked[0]).not.toHaveProperty('vlan');
+  });
+
   test('a machine is described to whoever decides', async () => {
     await get(`/ipxe?${query}`);
     expect(asked).toEqual([

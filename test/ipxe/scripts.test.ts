@@ -5,40 +5,33 @@ import { diskScript } from '#ipxe/diskScript.ts';
 import { efiPath, scriptWord, setting } from '#ipxe/escape.ts';
 import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
+import { vlanScript } from '#ipxe/vlanScript.ts';
+import { firstScript, vlanScriptOf42 } from './golden.ts';
 
 const httpUrl = 'http://10.77.0.1:8080';
 const digest = 'ab'.repeat(32);
 const loader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\BOOT\\BOOTX64.EFI' };
 
 test('the first script, whole', () => {
-  expect(bootScript(httpUrl, '10.77.0.1')).toBe(`#!ipxe
-set idx:int32 0
-:look
-iseq \${net\${idx}/dhcp-server} 10.77.0.1 && goto found ||
-inc idx
-iseq \${idx} 16 && goto any || goto look
-:found
-set boot-mac \${net\${idx}/mac}
-set boot-ip \${net\${idx}/ip}
-goto ask
-:any
-set boot-mac \${netX/mac}
-set boot-ip \${netX/ip}
-:ask
-echo railhead: \${boot-mac} at \${boot-ip} asks for its script
-set chain-tries:int32 0
-:chain
-chain --replace --autofree http://10.77.0.1:8080/ipxe?mac=\${boot-mac}&uuid=\${uuid}&serial=\${serial:uristring}&platform=\${platform}&buildarch=\${buildarch}&ip=\${boot-ip} && goto chain-done ||
-inc chain-tries
-iseq \${chain-tries} 15 && goto failed ||
-echo railhead: trying again in \${chain-tries} s
-sleep \${chain-tries}
-goto chain
-:chain-done
-:failed
-echo railhead: no script, the firmware goes on
-exit 1
-`);
+  expect(bootScript(httpUrl, '10.77.0.1')).toBe(firstScript);
+});
+
+test('a machine is sent to its VLAN, whole', () => {
+  expect(vlanScript({ httpUrl, mac: '52:54:00:77:00:41', vlan: 42 })).toBe(vlanScriptOf42);
+});
+
+test('only requests of our own scripts have our user class', () => {
+  for (const script of [
+    bootScript(httpUrl, '10.77.0.1'),
+    vlanScript({ httpUrl, mac: '52:54:00:77:00:41', vlan: 42 }),
+  ]) {
+    const lines = script.split('\n');
+    const set = lines.indexOf('set user-class railhead-ipxe');
+    const cleared = lines.indexOf('clear user-class');
+    const asks = lines.findIndex((line) => line.startsWith('dhcp '));
+    expect([set < asks, asks < cleared]).toEqual([true, true]);
+    expect(lines.filter((line) => line.startsWith('dhcp '))).toHaveLength(1);
+  }
 });
 
 test.each(['uefi', 'bios'] as const)(
@@ -102,6 +95,8 @@ test('BIOS knows no GUIDs', () => {
 describe('every script', () => {
   const scripts = {
     boot: bootScript(httpUrl, '10.77.0.1'),
+    vlan: vlanScript({ httpUrl, mac: '52:54:00:77:00:41', vlan: 42 }),
+    iso: isoScript({ firmware: 'bios', httpUrl, digest }),
     'bios disk': diskScript('bios'),
     'uefi disk': diskScript('uefi'),
     'uefi deployed disk': diskScript('uefi', loader),
@@ -114,11 +109,14 @@ describe('every script', () => {
     (_, script) => {
       expect(script.startsWith('#!ipxe\n')).toBe(true);
       for (const [, label] of script.matchAll(/goto (\S+)/g)) expect(script).toContain(`\n:${label}\n`);
+      const labels = [...script.matchAll(/^:(\S+)$/gm)].map(([, label]) => label);
+      expect(new Set(labels).size).toBe(labels.length);
       expect(script.trim().endsWith('exit 1')).toBe(true);
     },
   );
 
   test.each(Object.entries(scripts))('%s: URLs have IP addresses and no doubled slash', (_, script) => {
+    // Case 49: names may be unknown to a loader that was started by HTTP.
     for (const [, host, rest] of script.matchAll(/http:\/\/([^/\s]+)(\S*)/g)) {
       expect(host).toMatch(/^[\d.]+:\d+$/);
       expect(rest).not.toContain('//');

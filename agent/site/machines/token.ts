@@ -12,7 +12,7 @@ import type { MachineParts } from './parts.ts';
 export function requestToken(
   body: unknown,
   peer: string,
-  { state, bootOf, leasedTo }: MachineParts,
+  { state, bootOf }: MachineParts,
 ): RamdiskTokenAnswer {
   const { mac } = validate(RamdiskTokenRequest, body);
   const entry = state.entries.byMac(mac, Date.now());
@@ -25,7 +25,7 @@ export function requestToken(
         reason: 'no-entry',
       },
     );
-  if (leasedTo(peer) !== mac)
+  if (state.leasedTo(peer) !== mac)
     throw new RailheadError('FORBIDDEN', `${peer} is not the address that ${mac} has here`, {
       path: 'mac',
       reason: 'other-address',

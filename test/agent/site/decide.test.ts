@@ -62,6 +62,21 @@ test.each(['x86_64', 'aarch64'] as const)(
   },
 );
 
+test.each([entry, isoEntry])('an entry for a VLAN is served in that VLAN alone (%#)', (kind) => {
+  const known = { entry: { ...kind, vlan: 42 }, leasedTo };
+  for (const vlan of [undefined, 41])
+    expect(decideBoot({ ...machine, ...(vlan !== undefined && { vlan }) }, known)).toEqual({
+      kind: 'vlan',
+      vlan: 42,
+    });
+  expect(decideBoot({ ...machine, vlan: 42 }, known)).toHaveProperty('digest');
+});
+
+test('nobody else is told of the VLAN', () => {
+  const known = { entry: { ...entry, vlan: 42 }, leasedTo: '02:00:00:00:00:66' };
+  expect(decideBoot(machine, known)).toMatchObject({ kind: 'disk', alarm: true });
+});
+
 test('a withdrawn ISO boots nobody', () => {
   const known = { entry: isoEntry, leasedTo, isWithdrawn: (digest: string) => digest === '2'.repeat(64) };
   expect(decideBoot(machine, known)).toEqual({

@@ -61,9 +61,10 @@ describe('each kind of client', () => {
     expect(optionOf(offerTo(clients.http64), 'vendorClass')).toBe('HTTPClient');
   });
 
-  test('the site’s URL is told to a ramdisk alone', () => {
-    expect(optionOf(offerTo(clients.ramdisk), 'site')).toBe('https://10.77.0.1:8443');
-    for (const kind of kinds.filter((kind) => kind !== 'ramdisk'))
+  test('the site’s URL is told to a ramdisk and to our own scripts', () => {
+    for (const kind of ['ramdisk', 'ipxeOurs'] as const)
+      expect(optionOf(offerTo(clients[kind]), 'site')).toBe('https://10.77.0.1:8443');
+    for (const kind of kinds.filter((kind) => !['ramdisk', 'ipxeOurs'].includes(kind)))
       expect(rawOption(offerTo(clients[kind]), 'site')).toBeUndefined();
   });
 

@@ -17,6 +17,7 @@ import { sanbootFallback } from './sanbootFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
+import { vlan } from './vlan.ts';
 import { withdrawnImage } from './withdrawals.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
@@ -33,6 +34,7 @@ export const cases: readonly EndToEndCase[] = [
   clockOff,
   lifecycle,
   sanbootFallback,
+  vlan,
   joinNode,
   tamperingSite,
   twoClaimants,

@@ -14,6 +14,7 @@ export function attemptsAtBoot(url: string, mac: string): Attempt[] {
   const image = '/images/sha256/<digest>';
   return [
     get('/boot.ipxe', '/boot.ipxe', 'the same for everybody'),
+    get('/ipxe/autoexec.ipxe', '/ipxe/autoexec.ipxe', 'the same for everybody'),
     get('/healthz', '/healthz', 'that it is there'),
     get('/ipxe', '/ipxe', 'no MAC', [400]),
     get('/ipxe', `/ipxe?mac=${mac}&buildarch=x86_64`, "another machine's script, from another address"),
