@@ -6,7 +6,11 @@ import type { Boots } from './boots.ts';
 import type { Subnet } from './dhcp/address.ts';
 import type { LeaseTable } from './dhcp/leases.ts';
 import type { AddressPool, DhcpMode, DhcpNetwork, NetworkSettings, Reservations } from './dhcp/network.ts';
+import { dhcpPorts } from './dhcp/ports.ts';
 import { startDhcpServer } from './dhcp/server.ts';
+import { startServer4011 } from './dhcp/server4011.ts';
+import type { HeardAddresses } from './heardAddresses.ts';
+import type { Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { bootRoutes } from './http/routes.ts';
 import { startBootHttp } from './http/server.ts';
@@ -29,7 +33,7 @@ export interface BootNetwork extends NetworkSettings {
   /** `https://<address>:8443`: where ramdisks join; also told to them by DHCP. */
   machineUrl: string;
   /** Descriptors of sockets that the service manager has bound; without them the server binds by itself. */
-  sockets?: { dhcp?: number; tftp?: number };
+  sockets?: { dhcp?: number; tftp?: number; pxe?: number };
 }
 
 /** A network that is reached through relay agents only: its machines are told the address at which the relay asks. */
@@ -49,7 +53,9 @@ export interface BootParts {
   files: ReadonlyMap<string, Buffer>;
   boots: Boots;
   leases: LeaseTable;
-  ports: { http: number; dhcp: number; tftp: number };
+  heard: HeardAddresses;
+  holders: Holders;
+  ports: { http: number; dhcp: number; tftp: number; pxe: number };
   log: Log;
   clock: Clock;
 }
@@ -67,7 +73,7 @@ export async function startBootNetwork(network: BootNetwork, parts: BootParts): 
     const http = await startHttp(network, parts);
     started.push(http);
     started.push(await startTftp(network, http.url, parts));
-    if (network.mode !== 'off') started.push(await startDhcp(network, http.url, parts));
+    for (const start of dhcpServers(network, parts)) started.push(await start(network, http.url, parts));
     return { address: network.address, httpUrl: http.url, close: () => closeAll(started) };
   } catch (error) {
     await closeAll(started);
@@ -99,32 +105,56 @@ async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts
   });
 }
 
+type StartDhcp = (network: BootNetwork, httpUrl: string, parts: BootParts) => Promise<Closable>;
+
+function dhcpServers({ mode }: BootNetwork, { relayed }: BootParts): StartDhcp[] {
+  const { dhcp, pxe } = dhcpPorts(
+    mode,
+    relayed.map((network) => network.mode),
+  );
+  return [...(dhcp ? [startDhcp] : []), ...(pxe ? [start4011] : [])];
+}
+
 function startDhcp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
-  const { leases, boots, log, clock, reservations } = parts;
-  const { address, machineUrl } = network;
-  const own: DhcpNetwork = { ...network, subnet: network, httpUrl };
-  const relayed = parts.relayed.map((one) => ({ ...one, address, httpUrl, machineUrl }));
+  const fd = network.sockets?.dhcp;
   return startDhcpServer({
+    ...parts,
     interfaceName: network.interface,
     port: parts.ports.dhcp,
-    ...(network.sockets?.dhcp !== undefined && { fd: network.sockets.dhcp }),
-    networks: [own, ...relayed],
-    reservations,
-    leases,
-    boots,
-    log,
-    clock,
+    ...(fd !== undefined && { fd }),
+    networks: dhcpNetworks(network, httpUrl, parts),
   });
 }
 
+function start4011(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
+  const fd = network.sockets?.pxe;
+  return startServer4011({
+    ...parts,
+    address: network.address,
+    port: parts.ports.pxe,
+    ...(fd !== undefined && { fd }),
+    networks: dhcpNetworks(network, httpUrl, parts),
+  });
+}
+
+function dhcpNetworks(
+  network: BootNetwork,
+  httpUrl: string,
+  { relayed }: BootParts,
+): [DhcpNetwork, ...DhcpNetwork[]] {
+  const { address, machineUrl } = network;
+  const own: DhcpNetwork = { ...network, subnet: network, httpUrl };
+  return [own, ...relayed.map((one) => ({ ...one, address, httpUrl, machineUrl }))];
+}
+
 /** A finished download of a loader is a step of the machine's boot; a probe of its size is none. */
-function reportTransfer(transfer: TransferReport, { boots, leases, log }: BootParts): void {
+function reportTransfer(transfer: TransferReport, { boots, holders, log }: BootParts): void {
   if (transfer.outcome === 'probed') {
     log.debug(transfer, 'TFTP size probe');
     return;
   }
   log[transfer.outcome === 'complete' ? 'info' : 'warn'](transfer, `TFTP ${transfer.outcome}`);
-  const mac = leases.macAt(transfer.client);
+  const mac = holders.macAt(transfer.client);
   if (mac === undefined) return;
   boots.note(mac, 'boot.tftp', `${transfer.file} ${transfer.outcome}, ${transfer.bytes} bytes`);
   if (transfer.outcome === 'complete') boots.loaderGiven(mac);

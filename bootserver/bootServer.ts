@@ -12,9 +12,13 @@ import {
 import { Boots } from './boots.ts';
 import { LeaseTable } from './dhcp/leases.ts';
 import type { Reservations } from './dhcp/network.ts';
+import { neighbourTable } from './dhcp/probes.ts';
+import { openHeardAddresses } from './heardAddresses.ts';
+import { addressHolders, type HeldBeside, type Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
+import type { TroubleCounts } from './troubles.ts';
 
 export type { BootNetwork, RelayedNetwork } from './bootNetwork.ts';
 
@@ -39,9 +43,10 @@ export interface BootServerOptions {
   clock?: Clock;
   /** Default 8080, on each network's address. */
   httpPort?: number;
-  /** Defaults 67 and 69; others are for tests. */
+  /** Defaults 67, 69 and 4011; others are for tests. */
   dhcpPort?: number;
   tftpPort?: number;
+  pxePort?: number;
 }
 
 export interface BootServer extends Closable {
@@ -51,6 +56,10 @@ export interface BootServer extends Closable {
   httpUrlAt(address: string | undefined): string;
   /** The machine's ramdisk, started without a script, asks for what one would have told it: the id of its boot. */
   bootOf(mac: string): string;
+  /** Who has an address where another server gives them; undefined for one that is ours to give. */
+  heldBeside(address: string): HeldBeside | undefined;
+  /** How often machines were kept from booting, by why, since the start. */
+  readonly troubles: TroubleCounts;
 }
 
 /**
@@ -73,21 +82,42 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     httpUrl: main.httpUrl,
     httpUrlAt: (address) => (running.find((one) => one.address === address) ?? main).httpUrl,
     bootOf: (mac) => parts.boots.scriptGiven(mac),
+    heldBeside: parts.holders.heldBeside,
+    troubles: parts.boots.troubles,
     close: () => closeAll(running),
   };
 }
 
 async function bootParts(options: BootServerOptions): Promise<BootParts> {
-  const { log, clock = systemClock, relayed = [] } = options;
+  const { log, clock = systemClock, relayed = [], database } = options;
+  const leases = new LeaseTable(database);
+  const heard = openHeardAddresses(database);
   return {
     ...options,
     relayed,
+    heard,
+    leases,
+    holders: holdersOn([...options.networks], relayed, { leases, heard }),
     files: await loadBinaries(options.ipxeDirectory),
     boots: new Boots(neverThrowing(options.timeline, log), clock, options.lastBoot),
-    leases: new LeaseTable(options.database),
-    ports: { http: options.httpPort ?? 8080, dhcp: options.dhcpPort ?? 67, tftp: options.tftpPort ?? 69 },
+    ports: {
+      http: options.httpPort ?? 8080,
+      dhcp: options.dhcpPort ?? 67,
+      tftp: options.tftpPort ?? 69,
+      pxe: options.pxePort ?? 4011,
+    },
     clock,
   };
+}
+
+function holdersOn(
+  networks: readonly BootNetwork[],
+  relayed: readonly RelayedNetwork[],
+  known: Pick<BootParts, 'leases' | 'heard'>,
+): Holders {
+  const own = networks.map((network) => ({ mode: network.mode, subnet: network }));
+  const neighbours = () => new Map(networks.flatMap(({ interface: name }) => [...neighbourTable(name)]));
+  return addressHolders({ networks: [...own, ...relayed], ...known, neighbours });
 }
 
 async function startOn(network: BootNetwork, parts: BootParts): Promise<RunningNetwork> {
@@ -98,9 +128,10 @@ async function startOn(network: BootNetwork, parts: BootParts): Promise<RunningN
   }
 }
 
-/** A boot goes on when its history cannot be written. */
+/** Advice is for the log too. A boot goes on when its history cannot be written. */
 function neverThrowing(timeline: BootServerOptions['timeline'], log: Log): BootServerOptions['timeline'] {
   return (event) => {
+    if (event.type === 'boot.advice') log.warn({ mac: event.mac, bootId: event.bootId }, event.text);
     try {
       timeline(event);
     } catch (error) {

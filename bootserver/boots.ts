@@ -1,31 +1,38 @@
 import type { Clock } from '#base/clock.ts';
+import { bootClasses } from '#contract/bootQuirks.ts';
 import { newId } from '#contract/ids.ts';
+import { Acceptance } from './acceptance.ts';
 import type { ClientKind } from './dhcp/client.ts';
+import type { DhcpMode } from './dhcp/network.ts';
+import { Loops } from './loops.ts';
 import type { BootEvent } from './machine.ts';
+import { RecentMachines } from './recentMachines.ts';
+import { type Advice, type Trouble, TroubleCounts } from './troubles.ts';
 
 interface Boot {
   bootId: string;
   stage: 'firmware' | 'loader' | 'script';
   lastSeen: number;
+  /** What the operator was advised of in this boot. */
+  advised: Set<Trouble>;
 }
 
 /** Firmware repeats a DISCOVER for up to a minute; after that it is another try. */
 const quietMs = 60_000;
-/** Machines remembered; a flood of made-up MACs drops the oldest. */
-const capacity = 4096;
 
-const networkBoot: readonly ClientKind[] = [
-  'bios-pxe',
-  'uefi-pxe',
-  'uefi-http',
-  'unknown-pxe',
-  'raspberry-pi',
-];
 const ipxe: readonly ClientKind[] = ['ipxe', 'own-ipxe'];
+const firmware: readonly ClientKind[] = bootClasses.filter((kind) => !ipxe.includes(kind));
+
+/** Events by which a machine shows that it took our offer. */
+const coming: readonly BootEvent['type'][] = ['boot.tftp', 'boot.http', 'boot.script', 'boot.disk'];
 
 /** Which boot does an event belong to? Gives every boot of a machine an id and writes its timeline. */
 export class Boots {
-  readonly #boots = new Map<string, Boot>();
+  /** Since the start of this process. */
+  readonly troubles = new TroubleCounts();
+  readonly #boots = new RecentMachines<Boot>();
+  readonly #loops: Loops;
+  readonly #acceptance: Acceptance;
   readonly #timeline: (event: BootEvent) => void;
   readonly #clock: Clock;
   readonly #lastBoot: (mac: string) => string | undefined;
@@ -39,6 +46,8 @@ export class Boots {
     this.#timeline = timeline;
     this.#clock = clock;
     this.#lastBoot = lastBoot;
+    this.#loops = new Loops(clock);
+    this.#acceptance = new Acceptance(clock);
   }
 
   /**
@@ -55,12 +64,54 @@ export class Boots {
   note(mac: string, type: BootEvent['type'], text: string): void {
     const boot = this.#current(mac);
     boot.lastSeen = this.#clock.now();
+    if (coming.includes(type)) this.#acceptance.came(mac);
     this.#timeline({ bootId: boot.bootId, mac, type, text });
+  }
+
+  /** Counts what no machine's timeline tells. */
+  count(trouble: Trouble): void {
+    this.troubles.add(trouble);
+  }
+
+  /** There is no boot file for the machine: told once in a boot. */
+  withoutFile(mac: string, text: string): void {
+    const boot = this.#current(mac);
+    if (boot.advised.has('no-boot-file')) return;
+    boot.advised.add('no-boot-file');
+    this.#advise(mac, { trouble: 'no-boot-file', text });
+  }
+
+  /** A network-boot client was sent an OFFER. */
+  offered(mac: string, mode: DhcpMode): void {
+    this.#advise(mac, this.#acceptance.offered(mac, mode));
+  }
+
+  /** A network-boot client's REQUEST names `server`, of which it takes the address; ours is `own`. */
+  requested(mac: string, server: string | undefined, own: string, mode: DhcpMode): void {
+    this.#advise(mac, this.#acceptance.requested(mac, server, own, mode));
+  }
+
+  /** The machine asked on port 4011: it took our offer. */
+  came(mac: string): void {
+    this.#acceptance.came(mac);
   }
 
   /** The machine's firmware was handed iPXE. */
   loaderGiven(mac: string): void {
-    this.#current(mac).stage = 'loader';
+    const boot = this.#current(mac);
+    boot.stage = 'loader';
+    this.#advise(mac, this.#loops.loaderGiven(mac, boot.bootId));
+  }
+
+  /** Whether the machine got iPXE again and again without asking for its script. */
+  isLooping(mac: string): boolean {
+    return this.#loops.isLooping(mac);
+  }
+
+  /** What a decision wants to know of the client's present boot. */
+  stateOf(mac: string | undefined): { loaderGiven: boolean; isLooping: boolean } {
+    if (mac === undefined) return { loaderGiven: false, isLooping: false };
+    return { loaderGiven: this.hasLoader(mac), isLooping: this.isLooping(mac) };
   }
 
   hasLoader(mac: string): boolean {
@@ -72,7 +123,15 @@ export class Boots {
   scriptGiven(mac: string): string {
     const boot = this.#current(mac);
     boot.stage = 'script';
+    this.#loops.scriptAsked(mac);
+    this.#acceptance.came(mac);
     return boot.bootId;
+  }
+
+  #advise(mac: string, advice: Advice | undefined): void {
+    if (advice === undefined) return;
+    this.count(advice.trouble);
+    this.note(mac, 'boot.advice', advice.text);
   }
 
   #current(mac: string): Boot {
@@ -83,10 +142,10 @@ export class Boots {
   }
 
   #beginsAnew(boot: Boot, kind: ClientKind): boolean {
-    const firmware = networkBoot.includes(kind);
-    if (!firmware && !ipxe.includes(kind)) return false;
+    const isFirmware = firmware.includes(kind);
+    if (!isFirmware && !ipxe.includes(kind)) return false;
     if (this.#clock.now() - boot.lastSeen > quietMs || boot.stage === 'script') return true;
-    return firmware && boot.stage === 'loader';
+    return isFirmware && boot.stage === 'loader';
   }
 
   #begin(mac: string): Boot {
@@ -94,12 +153,8 @@ export class Boots {
   }
 
   #remember(mac: string, bootId: string, stage: Boot['stage']): Boot {
-    const boot: Boot = { bootId, stage, lastSeen: this.#clock.now() };
-    // Set anew, so that the order of the map is the order of age.
-    this.#boots.delete(mac);
+    const boot: Boot = { bootId, stage, lastSeen: this.#clock.now(), advised: new Set() };
     this.#boots.set(mac, boot);
-    const oldest = this.#boots.keys().next().value;
-    if (this.#boots.size > capacity && oldest !== undefined) this.#boots.delete(oldest);
     return boot;
   }
 }

@@ -1,3 +1,4 @@
+import type { BootQuirks } from '#contract/bootQuirks.ts';
 import { RailheadError, type WireError } from '#contract/errors.ts';
 import type { BmcBinding, DriverBindings } from '#contract/nodeSpec.ts';
 import type { Labels } from '#contract/when.ts';
@@ -69,11 +70,12 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
   };
 }
 
-function presentJson({ error, labels, drivers }: Row<'nodes'>) {
+function presentJson({ error, labels, drivers, boot_quirks }: Row<'nodes'>) {
   return present({
     error: parseJson<WireError>(error),
     labels: parseJson<Labels>(labels),
     drivers: parseJson<DriverBindings>(drivers),
+    bootQuirks: parseJson<BootQuirks>(boot_quirks),
   });
 }
 

@@ -3,6 +3,7 @@ import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
 import { collect, integer } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
 import { labelsIn } from './labels.ts';
+import { bootQuirksIn } from './quirks.ts';
 
 /** `railhead nodes …`: the records of the machines. */
 export function nodesCommand(environment: CliEnvironment): Command {
@@ -21,6 +22,22 @@ export function nodesCommand(environment: CliEnvironment): Command {
         labels: labelsIn('--label', label) ?? {},
       }),
     );
+  const quirks = nodeCommandOf(
+    'quirks',
+    "set what a machine's firmware needs in boot replies; quirks that are not given are taken away",
+  )
+    .option(
+      '--quirk <[class=]name>',
+      'may be repeated; without a class, e.g. uefi-pxe, it is for all of them',
+      collect,
+    )
+    .action((nodeId: string, { tenant: tenantId, quirk, ...flags }: TenantFlags & { quirk?: string[] }) =>
+      callAndPrint(environment, flags, 'nodes.setBootQuirks', {
+        tenantId,
+        nodeId,
+        bootQuirks: bootQuirksIn(quirk ?? []),
+      }),
+    );
   const vlan = nodeCommandOf('vlan', 'set the VLAN that a machine boots in; without --tag it boots in none')
     .option('--tag <number>', '1 to 4094', integer)
     .action((nodeId: string, { tenant: tenantId, tag, ...flags }: TenantFlags & { tag?: number }) =>
@@ -31,6 +48,7 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .addCommand(nodeCommand(environment, 'get', 'one node'))
     .addCommand(list)
     .addCommand(label)
+    .addCommand(quirks)
     .addCommand(vlan)
     .addCommand(
       nodeCommand(

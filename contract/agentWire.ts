@@ -46,7 +46,15 @@ export type AgentPollAnswer = Static<typeof AgentPollAnswer>;
 /** A fact that happened at a site, kept there until the centre has taken it. */
 export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: string; bootId?: string } & (
   | {
-      type: 'boot.dhcp' | 'boot.tftp' | 'boot.script' | 'boot.http' | 'boot.disk' | 'boot.other';
+      /** `boot.advice` says what an operator could do about a machine that does not get on. */
+      type:
+        | 'boot.dhcp'
+        | 'boot.tftp'
+        | 'boot.script'
+        | 'boot.http'
+        | 'boot.disk'
+        | 'boot.advice'
+        | 'boot.other';
       text: string;
     }
   /** `entry` is the boot entry that the ramdisk joined under, as the centre signed it. */

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Mac } from './bootEntry.ts';
+import { BootQuirks } from './bootQuirks.ts';
 import { CacheImage, Digest } from './images.ts';
 import { SecretRef, SecretVersion } from './secrets.ts';
 
@@ -38,6 +39,8 @@ export const SiteNode = Type.Object(
     hostname: Type.Optional(Type.String()),
     /** A reserved address on the provisioning network. */
     address: Type.Optional(Type.String()),
+    /** What its firmware needs in boot replies: its own quirks and those of its pool. */
+    bootQuirks: Type.Optional(BootQuirks),
     bmc: Type.Optional(BmcBinding),
     /** What the BMC's `credentialRef` stands for, when the centre keeps it; the site asks for it by a `SecretRequest`. */
     bmcSecret: Type.Optional(SecretVersion),

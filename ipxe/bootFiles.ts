@@ -33,7 +33,9 @@ export const architectures: ReadonlyMap<number, ArchitectureRow> = new Map([
   [18, row('arm32', 'uefi', 'http')],
   [19, row('aarch64', 'uefi', 'http')],
   [20, row('x86_64', 'bios', 'http')],
+  [21, row('arm32', 'uboot', 'tftp')],
   [22, row('aarch64', 'uboot', 'tftp')],
+  [23, row('arm32', 'uboot', 'http')],
   [24, row('aarch64', 'uboot', 'http')],
   [27, row('riscv64', 'uefi', 'tftp')],
   [28, row('riscv64', 'uefi', 'http')],
@@ -48,6 +50,9 @@ const bootFiles: ReadonlyMap<string, string> = new Map([
   ['uefi/x86_64/http', 'ipxe-amd64.efi'],
   ['uefi/aarch64/tftp', 'ipxe-arm64.efi'],
   ['uefi/aarch64/http', 'ipxe-arm64.efi'],
+  // U-Boot starts EFI programs by `bootefi`.
+  ['uboot/aarch64/tftp', 'ipxe-arm64.efi'],
+  ['uboot/aarch64/http', 'ipxe-arm64.efi'],
 ]);
 
 /** The file that brings iPXE to this architecture; undefined when there is none. */

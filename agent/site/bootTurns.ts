@@ -4,6 +4,7 @@ import type { BootServerOptions } from '#bootserver/bootServer.ts';
 import type { Reservations } from '#bootserver/dhcp/network.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
+import { mergedQuirks } from '#contract/bootQuirks.ts';
 import { decideBoot } from './decide.ts';
 import type { Happening } from './store/events.ts';
 import { explained } from './store/noSpace.ts';
@@ -40,7 +41,11 @@ function siteReservations({ state, hosts }: BootTurnParts): Reservations {
       const local = hosts.reservation(key);
       const node = key.startsWith(ethernet) ? state.spec.nodeByMac(key.slice(ethernet.length)) : undefined;
       if (node === undefined) return local;
-      return { ...local, ...known({ address: node.address, hostname: node.hostname }) };
+      const { address, hostname, bootQuirks } = node;
+      return {
+        ...local,
+        ...known({ address, hostname, quirks: mergedQuirks(local?.quirks, bootQuirks) }),
+      };
     },
     isReserved: (address) => state.spec.isReserved(address) || hosts.isReserved(address),
   };
@@ -58,7 +63,7 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const turn = decideBoot(machine, {
     entry,
     loader,
-    leasedTo: state.leasedTo(address),
+    leasedTo: machine.heldBeside === undefined ? state.leasedTo(address) : machine.heldBeside.mac,
     isWithdrawn: state.spec.isWithdrawn,
   });
   discover(machine, parts);

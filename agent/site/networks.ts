@@ -60,7 +60,7 @@ export function subnetOf(network: Configured): Subnet {
 
 /** The settings as the boot server takes them; what is not said is left out. */
 export function networkSettings(settings: Settings): NetworkSettings {
-  const { router, dns, domain, search, ntp, routes, options } = settings;
+  const { router, dns, domain, search, ntp, routes, options, quirks } = settings;
   return known({
     router,
     dns,
@@ -69,6 +69,7 @@ export function networkSettings(settings: Settings): NetworkSettings {
     ntp,
     routes: routes?.map(({ to, via }) => ({ to: cidrSubnet(to), via })),
     options: options?.map(furtherOption),
+    quirks,
   });
 }
 

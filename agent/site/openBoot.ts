@@ -83,7 +83,7 @@ function failedNetwork(
 function withSockets(config: SiteConfig, passed: ReadonlyMap<string, number>): BootServerOptions['networks'] {
   const networks = ownNetworks(config).map((network, at) => {
     const fd = (service: SocketService) => passed.get(socketName(service, network.interface, at === 0));
-    return { ...network, sockets: known({ dhcp: fd('dhcp'), tftp: fd('tftp') }) };
+    return { ...network, sockets: known({ dhcp: fd('dhcp'), tftp: fd('tftp'), pxe: fd('pxe') }) };
   });
   return networks as unknown as BootServerOptions['networks'];
 }

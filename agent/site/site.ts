@@ -68,13 +68,18 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const boot = { state, cache, log, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
   const presence = createPresence();
-  const { bootOf } = bootServer;
+  const { bootOf, heldBeside } = bootServer;
+  const leasedTo = (address: string) => {
+    const beside = heldBeside(address);
+    return beside === undefined ? state.leasedTo(address) : beside.mac;
+  };
   const imagesUrlAt = (address: string | undefined) => `${bootServer.httpUrlAt(address)}/images`;
   const listens = machineListens(config);
   const parts = {
     siteId,
     imagesUrlAt,
     bootOf,
+    leasedTo,
     kept,
     revocations,
     state,

@@ -1,8 +1,12 @@
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
+import { dhcpPorts } from '#bootserver/dhcp/ports.ts';
 import type { SiteConfig } from './config.ts';
-import { ownNetworks } from './networks.ts';
+import { ownNetworks, relayedNetworks } from './networks.ts';
 import { type SocketService, socketName } from './socketNames.ts';
+
+/** Firmware knows no other. */
+const pxePort = 4011;
 
 /** A unit file: its name and its text. */
 export interface Unit {
@@ -11,19 +15,23 @@ export interface Unit {
 }
 
 /**
- * The systemd sockets of a site, so that the agent needs no privilege for its ports: for each network one of DHCP and one of TFTP.
+ * The systemd sockets of a site, so that the agent needs no privilege for its ports: for each network one of TFTP and, by its
+ * mode, one of DHCP and one of port 4011.
  * The interface is written out: systemd 252 ignores `BindToDevice=%i` without a word, and a DHCP server that answers on every
- * interface is a hazard. TFTP is bound to the address, so that a reply leaves from the address that was asked.
+ * interface is a hazard. TFTP and port 4011 are bound to the address, so that a reply leaves from the one that was asked.
  */
 export function socketUnits(config: Pick<SiteConfig, 'provisioning' | 'machine' | 'boot'>): Unit[] {
   const { dhcpPort, tftpPort } = config.boot;
-  return ownNetworks(config).flatMap(({ mode, interface: device, address }, at) => {
-    const named = (service: SocketService) => socketName(service, device, at === 0);
+  const relayed = relayedNetworks(config.provisioning).map(({ mode }) => mode);
+  return ownNetworks(config).flatMap(({ mode, interface: device, address }, index) => {
+    const named = (service: SocketService) => socketName(service, device, index === 0);
     const dhcp = [`ListenDatagram=0.0.0.0:${dhcpPort}`, `BindToDevice=${device}`, 'Broadcast=yes'];
-    const tftp = [`ListenDatagram=${address}:${tftpPort}`, 'FreeBind=yes'];
+    const at = (port: number) => [`ListenDatagram=${address}:${port}`, 'FreeBind=yes'];
+    const needed = dhcpPorts(mode, relayed);
     return [
-      ...(mode === 'off' ? [] : [unit(named('dhcp'), `DHCP on ${device}`, dhcp)]),
-      unit(named('tftp'), `TFTP on ${address}`, tftp),
+      ...(needed.dhcp ? [unit(named('dhcp'), `DHCP on ${device}`, dhcp)] : []),
+      ...(needed.pxe ? [unit(named('pxe'), `PXE's port 4011 on ${address}`, at(pxePort))] : []),
+      unit(named('tftp'), `TFTP on ${address}`, at(tftpPort)),
     ];
   });
 }

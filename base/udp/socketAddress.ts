@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { ipv6Bytes } from '../ipv6Address.ts';
 
 /** `bits/socket.h`; the values hold on every architecture that we run on. */
 export const addressFamily = { ipv4: 2, ipv6: 10 } as const;
@@ -28,26 +29,6 @@ function ipv6(text: string, port: number): Buffer {
   bytes.set(ipv6Bytes(address), 8);
   bytes.writeUInt32LE(scopeId(zone), 24);
   return bytes;
-}
-
-function ipv6Bytes(address: string): Buffer {
-  const [head = '', tail] = dotless(address).split('::');
-  const left = groups(head);
-  const right = tail === undefined ? [] : groups(tail);
-  const zeros: number[] = new Array(8 - left.length - right.length).fill(0);
-  return Buffer.from([...left, ...zeros, ...right].flatMap((group) => [group >> 8, group & 255]));
-}
-
-/** `::ffff:10.0.0.1` with its last four bytes as two groups. */
-function dotless(address: string): string {
-  return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
-    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
-    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  });
-}
-
-function groups(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }
 
 /** Which interface a link-local address is on; 0 for an address that needs none. */

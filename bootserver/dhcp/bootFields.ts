@@ -1,74 +1,84 @@
-import { bootFile } from '#ipxe/bootFiles.ts';
+import { type BootClass, bootClasses } from '#contract/bootQuirks.ts';
+import { type BootFileContext, bootFileFor } from './bootFile.ts';
 import type { ClientFacts, ClientKind } from './client.ts';
-import type { DhcpNetwork } from './network.ts';
 import type { OptionValues } from './options.ts';
+import { withQuirks } from './quirks.ts';
+import { type ReplyShape, replyShapes } from './replyShape.ts';
+import { encodeVendorOptions, pxeOption } from './vendorOptions.ts';
 
-/** What a reply says of booting; the same in OFFER and ACK. `file` is at most 127 bytes, so option 67 never differs. */
+/** What a reply says of booting; the same in OFFER and ACK. */
 export interface BootFields {
+  /** The header's file field, at most 127 bytes. */
   file?: string;
+  /** The header's siaddr. */
+  server?: string;
   options: OptionValues;
 }
 
-interface BootContext {
-  network: DhcpNetwork;
-  /** Whether this machine was handed our iPXE in this boot: then iPXE without the features we look for is that very one. */
-  loaderGiven: boolean;
+export interface BootContext extends BootFileContext {
+  network: BootFileContext['network'] & { machineUrl: string };
+  /** The boot item (43.71) that the client asks for, repeated in the answer. */
+  bootItem?: Buffer;
 }
 
-const nothing: BootFields = { options: {} };
+/** The header's field has 128 bytes and ends with a NUL (RFC 2131 §2). */
+const longestHeaderFile = 127;
+const none: BootFields = { options: {} };
 
-/** One shape for each kind of client. */
-const shapes: Record<ClientKind, (client: ClientFacts, context: BootContext) => BootFields> = {
-  'bios-pxe': loader,
-  // No option 60: in a full offer it would send the firmware to port 4011 (edk2 issue 8149, docs/hardware.md).
-  'uefi-pxe': loader,
-  'uefi-http': httpLoader,
-  ipxe: (client, context) =>
-    context.loaderGiven || runsOurScripts(client) ? script(context) : loader(client, context),
-  'own-ipxe': ownScript,
-  'raspberry-pi': () => nothing,
-  'unknown-pxe': () => nothing,
-  ramdisk: (_, { network }) => ({ options: { site: network.machineUrl } }),
-  os: () => nothing,
-};
+export function isBootClass(kind: ClientKind): kind is BootClass {
+  return (bootClasses as readonly string[]).includes(kind);
+}
 
+/** The boot part of a reply: a table of class, role and quirks (`replyShape.ts`, `quirks.ts`), and the file (`bootFile.ts`). */
 export function bootFields(client: ClientFacts, context: BootContext): BootFields {
-  return shapes[client.kind](client, context);
-}
-
-function loader(client: ClientFacts, _: BootContext): BootFields {
-  const file = client.architecture && bootFile({ ...client.architecture, transport: 'tftp' });
-  return file === undefined ? nothing : withFile(file);
-}
-
-/** UEFI firmware takes an HTTP offer only with the class echoed and a URL (UEFI 2.10 §24.7.3.1). */
-function httpLoader(client: ClientFacts, { network }: BootContext): BootFields {
-  const file = client.architecture && bootFile({ ...client.architecture, transport: 'http' });
-  if (file === undefined) return nothing;
-  const { options, ...fields } = withFile(`${network.httpUrl}/ipxe/${file}`);
-  return { ...fields, options: { ...options, vendorClass: 'HTTPClient' } };
-}
-
-function script({ network }: BootContext): BootFields {
-  return withFile(`${network.httpUrl}/boot.ipxe`);
+  if (client.kind === 'ramdisk') return { options: { site: context.network.machineUrl } };
+  if (!isBootClass(client.kind)) return none;
+  const shape = withQuirks(replyShapes[client.kind][context.role], context.role, context.quirks);
+  const file = bootFileFor(client, context);
+  if (file === undefined && !shape.raspberryPiMenu) return none;
+  const fields = inShape(shape, file, context);
+  return client.kind === 'own-ipxe' ? withSite(fields, context) : fields;
 }
 
 /** Our own script asked: beside the next one it is told that it is we who answer (`ipxe/vlanScript.ts`). */
-function ownScript(_: ClientFacts, context: BootContext): BootFields {
-  const { options, ...fields } = script(context);
-  return { ...fields, options: { ...options, site: context.network.machineUrl } };
+function withSite({ options, ...fields }: BootFields, { network }: BootContext): BootFields {
+  return { ...fields, options: { ...options, site: network.machineUrl } };
 }
 
-/** U-Boot and shim read the header field alone, others option 67: both say the same. */
-function withFile(file: string): BootFields {
-  return { file, options: { bootFile: file } };
+/** U-Boot and shim read the header's field alone, others option 67: both say the same, without overload (option 52). */
+function inShape(shape: ReplyShape, file: string | undefined, context: BootContext): BootFields {
+  const { address } = context.network;
+  const isLong = file !== undefined && Buffer.byteLength(file) > longestHeaderFile;
+  const ended = (text: string) => (shape.nulTerminated ? `${text}\0` : text);
+  const inOption = file !== undefined && (isLong || !shape.headerOnly);
+  return {
+    // iPXE believes a boot file only with a server beside it (ipxe issue 954).
+    server: address,
+    ...(file !== undefined && !isLong && { file }),
+    options: {
+      vendorClass: shape.vendorClass,
+      vendorSpecific: vendorOptions(shape, context),
+      ...(shape.serverName && { serverName: ended(address) }),
+      ...(inOption && { bootFile: ended(file) }),
+    },
+  };
 }
 
-const feature = { http: 19, bzImage: 24, efi: 36 } as const;
+/** `00 00`: the item's type, then the length of its text (PXE 2.1, tag 9); the ROM looks for this very text. */
+const raspberryPiMenu = Buffer.from('\0\0\x11Raspberry Pi Boot', 'latin1');
+const raspberryPiPrompt = Buffer.from('\0PXE', 'latin1');
 
-/** iPXE that can fetch our script and start what it names; a ROM built without HTTP gets our binary first. */
-function runsOurScripts({ ipxeFeatures }: ClientFacts): boolean {
-  return (
-    ipxeFeatures.has(feature.http) && (ipxeFeatures.has(feature.bzImage) || ipxeFeatures.has(feature.efi))
-  );
+function vendorOptions(shape: ReplyShape, { bootItem }: BootContext): Buffer | undefined {
+  const item = shape.noBootItem ? undefined : bootItem;
+  const options: [number, Buffer][] = [
+    ...(shape.discoveryControl ? [[pxeOption.discoveryControl, Buffer.from([8])] as [number, Buffer]] : []),
+    ...(shape.raspberryPiMenu
+      ? ([
+          [pxeOption.bootMenu, raspberryPiMenu],
+          [pxeOption.menuPrompt, raspberryPiPrompt],
+        ] as [number, Buffer][])
+      : []),
+    ...(item === undefined ? [] : [[pxeOption.bootItem, item] as [number, Buffer]]),
+  ];
+  return options.length === 0 ? undefined : encodeVendorOptions(options);
 }

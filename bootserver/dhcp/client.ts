@@ -4,6 +4,7 @@ import { ownUserClass } from '#ipxe/ownRequest.ts';
 import { machineUuid } from './machineUuid.ts';
 import { readOption } from './options.ts';
 import { type DhcpPacket, hardwareAddress } from './packet.ts';
+import { isRaspberryPiRom } from './raspberryPi.ts';
 import { userClasses } from './userClass.ts';
 
 /** What kind of client sent a message: it decides the shape of the reply's boot fields. */
@@ -15,6 +16,8 @@ export type ClientKind =
   | 'ipxe'
   /** iPXE whose user class says that we configured it. */
   | 'own-ipxe'
+  | 'u-boot'
+  /** The boot ROM of a Raspberry Pi, not other firmware on one. */
   | 'raspberry-pi'
   /** Network boot of an architecture that we have nothing for, or that is not said. */
   | 'unknown-pxe'
@@ -31,20 +34,21 @@ export interface ClientFacts {
   mac?: string;
   uuid?: string;
   architecture?: ArchitectureRow;
+  /** All architecture numbers that it names, known or not. */
+  saidArchitectures: readonly number[];
   /** Feature numbers that iPXE's option 175 says it has. */
   ipxeFeatures: ReadonlySet<number>;
 }
 
-/** Hardware prefixes of Raspberry Pi: its ROM says that it is an x86 BIOS. Evidence: docs/hardware.md. */
-const raspberryPiPrefixes = ['28:cd:c1', '2c:cf:67', 'b8:27:eb', 'd8:3a:dd', 'dc:a6:32', 'e4:5f:01'];
-
 export function clientFacts(packet: DhcpPacket): ClientFacts {
   const mac = packet.htype === 1 && packet.hlen === 6 ? hardwareAddress(packet) : undefined;
   const uuid = machineUuid(readOption(packet.options, 'machineId'));
-  const architecture = architectureOf(packet);
+  const saidArchitectures = architectureNumbers(packet);
+  const architecture = firstKnown(saidArchitectures);
   return {
-    kind: kindOf(packet, mac, architecture),
+    kind: kindOf(packet, { mac, saidArchitectures, architecture }),
     key: clientKey(packet),
+    saidArchitectures,
     ...(mac !== undefined && { mac }),
     ...(uuid !== undefined && { uuid }),
     ...(architecture !== undefined && { architecture }),
@@ -52,37 +56,43 @@ export function clientFacts(packet: DhcpPacket): ClientFacts {
   };
 }
 
-function kindOf(
-  packet: DhcpPacket,
-  mac: string | undefined,
-  architecture: ArchitectureRow | undefined,
-): ClientKind {
+interface Hardware extends Pick<ClientFacts, 'saidArchitectures'> {
+  mac: string | undefined;
+  architecture: ArchitectureRow | undefined;
+}
+
+function kindOf(packet: DhcpPacket, { mac, saidArchitectures, architecture }: Hardware): ClientKind {
   const vendorClass = readOption(packet.options, 'vendorClass') ?? '';
   const classes = userClasses(readOption(packet.options, 'userClass'));
   if (vendorClass === siteDiscovery.vendorClass) return 'ramdisk';
   if (classes.includes(ownUserClass)) return 'own-ipxe';
   if (classes.includes('iPXE') || packet.options.has(175)) return 'ipxe';
-  if (!/^(PXE|HTTP)Client/.test(vendorClass)) return 'os';
-  if (raspberryPiPrefixes.includes(mac?.slice(0, 8) ?? '')) return 'raspberry-pi';
+  if (isRaspberryPiRom(mac, saidArchitectures, readOption(packet.options, 'machineId')))
+    return 'raspberry-pi';
+  if (!/^(PXE|HTTP)Client/.test(vendorClass) && architecture?.firmware !== 'uboot') return 'os';
   return firmwareKind(vendorClass, architecture);
 }
 
 function firmwareKind(vendorClass: string, architecture: ArchitectureRow | undefined): ClientKind {
   if (architecture?.firmware === 'bios')
     return architecture.transport === 'tftp' ? 'bios-pxe' : 'unknown-pxe';
+  if (architecture?.firmware === 'uboot') return 'u-boot';
   if (architecture?.firmware !== 'uefi') return 'unknown-pxe';
   return vendorClass.startsWith('HTTPClient') || architecture.transport === 'http' ? 'uefi-http' : 'uefi-pxe';
 }
 
+function firstKnown(numbers: readonly number[]): ArchitectureRow | undefined {
+  return numbers.map((number) => architectures.get(number)).find((row) => row !== undefined);
+}
+
 /**
- * The first known architecture of option 93, which is a list (RFC 4578 §2.1). Some firmware leaves it out or garbles it
- * and says the number in option 60 only (`PXEClient:Arch:00011:…`).
+ * The numbers of option 93, which is a list (RFC 4578 §2.1). Some firmware leaves it out or garbles it and says the number in
+ * option 60 only (`PXEClient:Arch:00011:…`), in decimal.
  */
-function architectureOf(packet: DhcpPacket): ArchitectureRow | undefined {
+function architectureNumbers(packet: DhcpPacket): number[] {
   const listed = readOption(packet.options, 'architectures');
   const named = /:Arch:(\d{5})/.exec(readOption(packet.options, 'vendorClass') ?? '')?.[1];
-  const numbers = listed ?? (named === undefined ? [] : [Number(named)]);
-  return numbers.map((number) => architectures.get(number)).find((row) => row !== undefined);
+  return listed ?? (named === undefined ? [] : [Number(named)]);
 }
 
 function clientKey(packet: DhcpPacket): string {

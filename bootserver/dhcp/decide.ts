@@ -1,10 +1,12 @@
 import { type AddressView, chooseAddress, mayUse, reservedAddress } from './allocation.ts';
 import { bootFields } from './bootFields.ts';
+import { bootContext } from './bootView.ts';
 import type { ClientFacts } from './client.ts';
 import type { Lease, LeaseChange } from './leases.ts';
 import type { DhcpMode } from './network.ts';
 import { readOption } from './options.ts';
 import type { DhcpPacket } from './packet.ts';
+import { proxyDiscover, proxyInform, proxyRequest } from './proxy.ts';
 import { buildNak, buildReply, messageType } from './reply.ts';
 
 /** What to do about one message. `changes` are made, and are on stable storage, before the reply is sent. */
@@ -22,6 +24,8 @@ export type Decision =
 export interface DecisionView extends AddressView {
   /** Whether this client was handed our iPXE in its present boot. */
   loaderGiven: boolean;
+  /** Whether it got our iPXE again and again and never asked for its script. */
+  isLooping?: boolean;
 }
 
 /** How long an offered address waits for its client: firmware collects offers for up to 4 s, and asks again for a minute. */
@@ -40,8 +44,14 @@ const full: Handlers = {
   [messageType.inform]: inform,
 };
 
+const proxy: Handlers = {
+  [messageType.discover]: proxyDiscover,
+  [messageType.request]: proxyRequest,
+  [messageType.inform]: proxyInform,
+};
+
 /** What is answered at all, and by whom: one row for each mode of a network. */
-const modes: Record<DhcpMode, Handlers> = { full, proxy: {}, '4011-only': {}, off: {} };
+const modes: Record<DhcpMode, Handlers> = { full, proxy, '4011-only': {}, off: {} };
 
 /** The whole of a DHCP server's thinking (RFC 2131 §4.3): a message and what is known, to a reply or a reason for none. */
 export function decide(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
@@ -139,7 +149,7 @@ function answer(
     type: what === 'OFFER' ? messageType.offer : messageType.ack,
     ...(address !== undefined && { address }),
     ...(hostname !== undefined && { hostname }),
-    boot: bootFields(client, view),
+    boot: bootFields(client, bootContext(client, view)),
   });
   return { kind: 'reply', reply, what, changes };
 }

@@ -1,3 +1,4 @@
+import type { BootQuirks } from '#contract/bootQuirks.ts';
 import type { Subnet } from './address.ts';
 
 /**
@@ -35,6 +36,8 @@ export interface NetworkSettings {
   ntp?: readonly string[];
   routes?: readonly StaticRoute[];
   options?: readonly FurtherOption[];
+  /** What firmware here needs in boot replies; those of the network and of the machine hold together. */
+  quirks?: BootQuirks;
 }
 
 /** What a DHCP server says on one network. */

@@ -45,16 +45,16 @@ const minimumLength = 300;
 export function decodePacket(bytes: Buffer): DhcpPacket | Malformed {
   if (bytes.length < optionsOffset) return { malformed: 'too-short' };
   if (bytes.readUInt32BE(236) !== magicCookie) return { malformed: 'no-magic-cookie' };
-  const options = new Map<number, Buffer>();
+  const options = new Map<number, Buffer[]>();
   if (!readOptions(bytes.subarray(optionsOffset), options)) return { malformed: 'option-overrun' };
-  const overloaded = options.get(overload)?.[0] ?? 0;
+  const overloaded = options.get(overload)?.[0]?.[0] ?? 0;
   options.delete(overload);
   // RFC 3396 §5: the aggregate reads the options field first, then file, then sname.
   const complete =
     ((overloaded & 1) === 0 || readOptions(bytes.subarray(fieldOffset.file, 236), options)) &&
     ((overloaded & 2) === 0 || readOptions(bytes.subarray(fieldOffset.sname, fieldOffset.file), options));
   if (!complete) return { malformed: 'option-overrun' };
-  return { ...readHeader(bytes, overloaded), options };
+  return { ...readHeader(bytes, overloaded), options: joined(options) };
 }
 
 /**
@@ -114,7 +114,7 @@ function writeHeader(bytes: Buffer, packet: DhcpPacket): void {
 }
 
 /** Adds the options of one area to `into`; false when a length runs past the area. A missing end option is accepted. */
-function readOptions(area: Buffer, into: Map<number, Buffer>): boolean {
+function readOptions(area: Buffer, into: Map<number, Buffer[]>): boolean {
   let at = 0;
   while (at < area.length) {
     const number = area[at] ?? end;
@@ -126,10 +126,17 @@ function readOptions(area: Buffer, into: Map<number, Buffer>): boolean {
     const length = area[at + 1];
     if (length === undefined || at + 2 + length > area.length) return false;
     const value = area.subarray(at + 2, at + 2 + length);
-    into.set(number, Buffer.concat([into.get(number) ?? Buffer.alloc(0), value]));
+    const parts = into.get(number);
+    if (parts === undefined) into.set(number, [value]);
+    else parts.push(value);
     at += 2 + length;
   }
   return true;
+}
+
+/** Once all parts are known: a datagram may hold twenty thousand parts of one option. */
+function joined(options: ReadonlyMap<number, Buffer[]>): Map<number, Buffer> {
+  return new Map(Array.from(options, ([number, parts]) => [number, Buffer.concat(parts)]));
 }
 
 function encodeOptions(options: Map<number, Buffer>): Buffer {

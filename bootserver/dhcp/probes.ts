@@ -128,8 +128,13 @@ export function kernelNeighbours(
   socket.on('error', ignore);
   return {
     ask: (address) => socket.send(Buffer.alloc(0), discardPort, address, ignore),
-    // This thread's network namespace is that of its sockets.
-    table: () => arpTable(readFileSync('/proc/thread-self/net/arp', 'latin1'), interfaceName),
+    table: () => neighbourTable(interfaceName),
     close: () => void socket.close(),
   };
+}
+
+/** The hosts on one interface that the kernel knows. */
+export function neighbourTable(interfaceName: string): ArpTable {
+  // This thread's network namespace is that of its sockets.
+  return arpTable(readFileSync('/proc/thread-self/net/arp', 'latin1'), interfaceName);
 }

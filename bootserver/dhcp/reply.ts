@@ -33,8 +33,7 @@ export function buildReply(request: DhcpPacket, network: DhcpNetwork, content: R
     ...replyHeader(request),
     ciaddr: type === messageType.ack ? request.ciaddr : noAddress,
     yiaddr: address ?? noAddress,
-    // iPXE believes a boot file only with a server beside it (ipxe issue 954).
-    siaddr: boot.file === undefined ? noAddress : network.address,
+    siaddr: boot.server ?? noAddress,
     file: boot.file ?? '',
     options: withEchoes(request, {
       messageType: type,
@@ -62,7 +61,8 @@ export function buildNak(request: DhcpPacket, network: DhcpNetwork, reason: stri
   };
 }
 
-function replyHeader(request: DhcpPacket): DhcpPacket {
+/** The fields of every reply: those of the request that stay (RFC 2131 table 3), the others zero. */
+export function replyHeader(request: DhcpPacket): DhcpPacket {
   return {
     ...request,
     op: 2,
@@ -100,7 +100,7 @@ function leaseTimes(leaseSeconds: number): OptionValues {
  */
 const echoed: readonly OptionName[] = ['clientId', 'relayAgent', 'machineId', 'subnetSelection'];
 
-function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
+export function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
   const options = writeOptions(values);
   for (const name of echoed) {
     const { number } = dhcpOptions[name];

@@ -5,15 +5,20 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { Boots } from '../boots.ts';
+import type { HeardAddresses } from '../heardAddresses.ts';
 import { type AddressView, candidates, poolUse, reservedAddress } from './allocation.ts';
 import { type ClientFacts, clientFacts } from './client.ts';
+import { Conversations } from './conversations.ts';
 import { type Decision, decide } from './decide.ts';
 import { replyDestination } from './destination.ts';
 import type { LeaseTable } from './leases.ts';
 import type { DhcpNetwork, Reservations } from './network.ts';
 import { networkOf } from './networkOf.ts';
+import { observeMessage, observeOffer } from './observe.ts';
+import { readOption } from './options.ts';
 import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
 import { type HostView, kernelNeighbours, Probes } from './probes.ts';
+import { messageType } from './reply.ts';
 
 export interface DhcpServerOptions {
   interfaceName: string;
@@ -25,6 +30,7 @@ export interface DhcpServerOptions {
   reservations: Reservations;
   leases: LeaseTable;
   boots: Boots;
+  heard: HeardAddresses;
   log: Log;
   clock: Clock;
 }
@@ -40,6 +46,7 @@ const warnEveryMs = 60_000;
 interface Serving extends DhcpServerOptions {
   socket: Socket;
   probes: Probes;
+  conversations: Conversations;
   warnedAt?: number;
 }
 
@@ -52,7 +59,7 @@ export async function startDhcpServer(options: DhcpServerOptions): Promise<Closa
     clock: options.clock,
     onHost: (address, mac) => foundHost(address, mac, options),
   });
-  const serving: Serving = { ...options, socket, probes };
+  const serving: Serving = { ...options, socket, probes, conversations: new Conversations() };
   socket.on('message', (bytes, from) => serve(bytes, from, serving));
   const listening = once(socket, 'listening');
   socket.bind({ fd: options.fd ?? openInterfaceSocket(options.interfaceName, options.port) });
@@ -93,14 +100,14 @@ function respond(packet: DhcpPacket, serving: Serving): void {
     );
     return;
   }
-  const client = clientFacts(packet);
-  if (client.mac !== undefined && packet.options.get(53)?.[0] === 1)
-    boots.discovered(client.mac, client.kind);
-  const loaderGiven = client.mac !== undefined && boots.hasLoader(client.mac);
-  const decision = decide(packet, client, { ...addressView(network, serving), loaderGiven });
+  const client = serving.conversations.clientOf(packet, clientFacts(packet));
+  observeMessage(packet, client, network, serving);
+  const decision = decide(packet, client, { ...addressView(network, serving), ...boots.stateOf(client.mac) });
   for (const change of decision.changes) leases.apply(change);
   if (decision.kind === 'reply') send(decision.reply, serving);
   record(packet, client, decision, network, serving);
+  if (readOption(packet.options, 'messageType') === messageType.discover && network.mode !== '4011-only')
+    observeOffer(client, decision.kind === 'reply' ? decision.reply : undefined, network, serving);
   if (decision.kind === 'reply' && decision.what === 'OFFER' && decision.changes.length > 0) {
     if (network === networks[0]) serving.probes.begin([decision.reply.yiaddr]);
     probeAhead(serving);
@@ -117,6 +124,7 @@ function addressView(network: DhcpNetwork, serving: Serving): AddressView {
 }
 
 function probeAhead(serving: Serving): void {
+  if (serving.networks[0].mode !== 'full') return;
   serving.probes.begin(candidates(addressView(serving.networks[0], serving), probedAhead));
 }
 

@@ -1,9 +1,11 @@
+import { known } from '#base/known.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
 import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 import { vlanScript } from '#ipxe/vlanScript.ts';
 import { canonicalUuid } from '../dhcp/machineUuid.ts';
+import type { HeldBeside } from '../holders.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { type Answer, errorAnswer, scriptAnswer } from './answer.ts';
 import type { BootRequest } from './request.ts';
@@ -13,6 +15,7 @@ export interface MachineScriptContext {
   machineUrl: string;
   /** The machine asks for its script: the id of its boot. */
   scriptGiven(mac: string): string;
+  heldBeside(address: string): HeldBeside | undefined;
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   note(machine: MachineFacts, decision: BootDecision): void;
 }
@@ -31,7 +34,7 @@ export async function machineScript(request: BootRequest, context: MachineScript
     });
   const architecture = buildArchitectures.get(request.query.get('buildarch') ?? '');
   if (architecture === undefined) return scriptAnswer(diskScript(firmwareOf(request)));
-  const machine = machineFacts(mac, architecture, request, context.scriptGiven(mac));
+  const machine = machineFacts(mac, architecture, request, context);
   const decision = await context.decide(machine);
   context.note(machine, decision);
   return scriptAnswer(script(machine, decision, context));
@@ -52,7 +55,7 @@ function machineFacts(
   mac: string,
   architecture: MachineFacts['architecture'],
   request: BootRequest,
-  bootId: string,
+  context: MachineScriptContext,
 ): MachineFacts {
   const { query, from } = request;
   const uuid = canonicalUuid(query.get('uuid') ?? '');
@@ -66,7 +69,8 @@ function machineFacts(
     architecture,
     firmware: firmwareOf(request),
     address: from,
-    bootId,
+    ...known({ heldBeside: context.heldBeside(from) }),
+    bootId: context.scriptGiven(mac),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { EfiLoader } from '#contract/efiLoader.ts';
 import { autoexecName, bootScript } from '#ipxe/bootScript.ts';
 import type { Boots } from '../boots.ts';
-import type { LeaseTable } from '../dhcp/leases.ts';
+import type { Holders } from '../holders.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { bytesAnswer, scriptAnswer } from './answer.ts';
 import { binary, binaryPattern } from './binaries.ts';
@@ -20,12 +20,12 @@ export interface BootRoutesOptions {
   images: ImageReader;
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   boots: Boots;
-  leases: LeaseTable;
+  holders: Holders;
 }
 
 /** Everything that the boot listener serves; what is not listed here is not found. */
 export function bootRoutes(options: BootRoutesOptions): Route[] {
-  const { boots, decide, httpUrl, machineUrl } = options;
+  const { boots, decide, holders, httpUrl, machineUrl } = options;
   const script = bootScript(httpUrl, options.address);
   return [
     { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(script) },
@@ -43,6 +43,7 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
           machineUrl,
           decide,
           scriptGiven: (mac) => boots.scriptGiven(mac),
+          heldBeside: holders.heldBeside,
           note: (machine, decision) => noteScript(machine, decision, boots),
         }),
     },
@@ -93,16 +94,16 @@ function localDisk(firmware: MachineFacts['firmware'], loader: EfiLoader | undef
     : `local disk, EFI system partition ${loader.espGuid}`;
 }
 
-function noteLoader({ from, path }: BootRequest, { boots, leases }: BootRoutesOptions): void {
-  const mac = leases.macAt(from);
+function noteLoader({ from, path }: BootRequest, { boots, holders }: BootRoutesOptions): void {
+  const mac = holders.macAt(from);
   if (mac === undefined) return;
   boots.note(mac, 'boot.http', path);
   boots.loaderGiven(mac);
 }
 
 /** Ranges are the many pieces of one download: only a request for the start is a step of the boot. */
-function noteImage({ from, path, range }: BootRequest, { boots, leases }: BootRoutesOptions): void {
-  const mac = leases.macAt(from);
+function noteImage({ from, path, range }: BootRequest, { boots, holders }: BootRoutesOptions): void {
+  const mac = holders.macAt(from);
   if (mac === undefined) return;
   if (range === undefined || range.startsWith('bytes=0-')) boots.note(mac, 'boot.http', path);
 }

@@ -1,20 +1,29 @@
 /** Before any answer was timed; firmware answers a first packet within a few milliseconds, a busy emulator within 100. */
 const firstMs = 500;
-const leastMs = 20;
+const leastMs = 10;
 /** Longer than the 5 s after which clients speak up by themselves: some only do when nothing has come for so long. */
 const mostMs = 8000;
 /** Silence after which the client counts as gone. */
 const patienceMs = 30_000;
 
+/** The part of the usual round trip below which an answer is taken for one to something older. */
+const soonest = 0.75;
+/** Smoothing of the round trip and of its variation (RFC 6298 §2). */
+const gain = { roundTrip: 1 / 8, variation: 1 / 4 } as const;
+
 /**
- * How long to wait before sending again: four times the smoothed round trip, doubled with every try. A round trip is not
- * timed when anything was sent twice in it, since the answer may be to either (Karn's rule).
+ * How long to wait before sending again: as TCP does (RFC 6298), the smoothed round trip and four times its variation, doubled with
+ * every try. A round trip is not timed when anything was sent twice in it, since the answer may be to either (Karn's rule); until
+ * one is, the doubled wait stays: where many machines load at once it is the right one.
  */
 export class RetransmissionTimer {
   readonly #mostMs: number;
   #roundTripMs: number | undefined;
+  #variationMs = 0;
+  /** When what is not acknowledged was sent for the first time; undefined once it was sent again. */
   #sentAt: number | undefined;
-  #tries = 0;
+  #firstSentAt = 0;
+  #doublings = 0;
   #silentMs = 0;
 
   /**
@@ -26,12 +35,17 @@ export class RetransmissionTimer {
   }
 
   get timeoutMs(): number {
-    const base = this.#roundTripMs === undefined ? firstMs : Math.max(leastMs, 4 * this.#roundTripMs);
-    return Math.min(this.#mostMs, base * 2 ** this.#tries);
+    return Math.min(this.#mostMs, this.#baseMs * 2 ** this.#doublings);
   }
 
   sent(now: number): void {
     this.#sentAt = now;
+    this.#firstSentAt = now;
+  }
+
+  /** Whether an answer at this time is one to what was sent before: it comes sooner than one to what is under way can. */
+  isTooSoon(now: number): boolean {
+    return now - this.#firstSentAt < soonest * (this.#roundTripMs ?? 0);
   }
 
   resent(): void {
@@ -39,17 +53,32 @@ export class RetransmissionTimer {
   }
 
   acknowledged(now: number): void {
-    this.#tries = 0;
     this.#silentMs = 0;
     if (this.#sentAt === undefined) return;
-    const sample = now - this.#sentAt;
-    this.#roundTripMs = this.#roundTripMs === undefined ? sample : this.#roundTripMs * 0.8 + sample * 0.2;
+    this.#doublings = 0;
+    this.#measured(now - this.#sentAt);
   }
 
   /** Counts a time-out; false when the client is to be given up. */
   expired(): boolean {
     this.#silentMs += this.timeoutMs;
-    this.#tries += 1;
+    this.#doublings += 1;
     return this.#silentMs < patienceMs;
+  }
+
+  get #baseMs(): number {
+    if (this.#roundTripMs === undefined) return firstMs;
+    return Math.max(leastMs, this.#roundTripMs + 4 * this.#variationMs);
+  }
+
+  #measured(sampleMs: number): void {
+    if (this.#roundTripMs === undefined) {
+      this.#roundTripMs = sampleMs;
+      this.#variationMs = sampleMs / 2;
+      return;
+    }
+    const off = Math.abs(this.#roundTripMs - sampleMs);
+    this.#variationMs += gain.variation * (off - this.#variationMs);
+    this.#roundTripMs += gain.roundTrip * (sampleMs - this.#roundTripMs);
   }
 }

@@ -95,9 +95,13 @@ export class Transfer {
     return this.#resend();
   }
 
-  /** An ACK for what the client already had. In a window it means that the window's first block was lost. */
+  /**
+   * An ACK for what the client already had. In a window it means that the window's first block was lost, unless it comes so soon
+   * that it answers a block of the window before which arrived twice: resending for that would double every window from there on.
+   */
   #repeated(now: number): Step {
     if (this.#agreement.windowSize === 1 || this.#rewoundTo === this.#acked) return quiet;
+    if (this.#timer.isTooSoon(now)) return quiet;
     this.#rewoundTo = this.#acked;
     this.#timer.sent(now);
     return this.#resend();

@@ -1,11 +1,14 @@
+import { type BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
 import type { SiteNode, SiteSection } from '#contract/nodeSpec.ts';
 import type { SecretVersion } from '#contract/secrets.ts';
 import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
+import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
 import { bmcSecretOf, siteSecrets } from '../secrets.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
 import { pinnedDigests } from '../siteCaches/locations.ts';
+import { parseJson } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
 /** What a site is to hold, know and serve as of now. */
@@ -33,22 +36,39 @@ async function siteNodes({ store }: CentralContext, siteId: string): Promise<Sit
     .orderBy('mac')
     .execute();
   const secrets = await siteSecrets(store, siteId);
+  const poolQuirks = await quirksOfPools(store, siteId);
   return nodes.map((node) =>
-    siteNode(
-      node,
-      macs.filter((row) => row.node_id === node.node_id).map((row) => row.mac),
-      bmcSecretOf(node, secrets),
-    ),
+    siteNode(node, {
+      macs: macs.filter((row) => row.node_id === node.node_id).map((row) => row.mac),
+      bmcSecret: bmcSecretOf(node, secrets),
+      poolQuirks: poolQuirks.get(node.pool_id ?? ''),
+    }),
   );
 }
 
-function siteNode(node: Row<'nodes'>, macs: string[], bmcSecret: SecretVersion | undefined): SiteNode {
+async function quirksOfPools(
+  store: CentralContext['store'],
+  siteId: string,
+): Promise<Map<string, BootQuirks | undefined>> {
+  const pools = await store.selectFrom('pools').selectAll().where('site_id', '=', siteId).execute();
+  return new Map(pools.map(({ pool_id, policy }) => [pool_id, readPoolPolicy(policy).bootQuirks]));
+}
+
+interface NodeParts {
+  macs: string[];
+  bmcSecret: SecretVersion | undefined;
+  poolQuirks: BootQuirks | undefined;
+}
+
+function siteNode(node: Row<'nodes'>, { macs, bmcSecret, poolQuirks }: NodeParts): SiteNode {
+  const bootQuirks = mergedQuirks(parseJson<BootQuirks>(node.boot_quirks), poolQuirks);
   return {
     nodeId: node.node_id,
     macs,
     ...(node.uuid === null ? {} : { uuid: node.uuid }),
     ...(node.hostname === null ? {} : { hostname: node.hostname }),
     ...(node.address === null ? {} : { address: node.address }),
+    ...(bootQuirks === undefined ? {} : { bootQuirks }),
     ...(node.bmc === null ? {} : { bmc: JSON.parse(node.bmc) as NonNullable<SiteNode['bmc']> }),
     ...(bmcSecret === undefined ? {} : { bmcSecret }),
   };

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Vlan } from '#contract/bootEntry.ts';
+import { BootQuirks } from '#contract/bootQuirks.ts';
 import { Digest, TenantId } from '#contract/images.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
 import { Time } from '#contract/time.ts';
@@ -61,6 +62,7 @@ export const Node = Type.Object({
   address: optionalText,
   vlan: Type.Optional(Vlan),
   bmc: Type.Optional(BmcBinding),
+  bootQuirks: Type.Optional(BootQuirks),
   /** What is on its disk; beside a write that did not end, what was there before. */
   images: Type.Array(
     Type.Object({ ref: Type.String(), digest: Type.String(), state: Type.String(), at: Type.String() }),
@@ -95,4 +97,10 @@ export const sites = {
   list: pageSchema(Site),
 };
 export const pools = { create: Pool, get: Pool, list: pageSchema(Pool), update: Pool };
-export const nodes = { get: Node, update: Node, acknowledge: Acknowledged, list: pageSchema(Node) };
+export const nodes = {
+  get: Node,
+  update: Node,
+  setBootQuirks: Node,
+  acknowledge: Acknowledged,
+  list: pageSchema(Node),
+};

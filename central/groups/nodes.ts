@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Vlan } from '#contract/bootEntry.ts';
+import { BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
 import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
@@ -8,7 +9,7 @@ import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { NodeLabels } from '../metal/labels.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { nodeTopic } from '../signals.ts';
+import { nodeTopic, siteTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
 
 const closed = { additionalProperties: false };
@@ -21,6 +22,12 @@ const UpdateNode = Type.Object(
     labels: Type.Optional(NodeLabels),
     vlan: Type.Optional(Type.Union([Vlan, Type.Null()])),
   },
+  closed,
+);
+
+/** All that operators set: what they leave out is unset. */
+const SetBootQuirks = Type.Object(
+  { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), bootQuirks: BootQuirks },
   closed,
 );
 
@@ -51,6 +58,20 @@ export const nodes: Group = {
       if (Object.keys(set).length > 0)
         await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
       signals.notify(nodeTopic(nodeId));
+      return presentNode(store, await requireNode(store, tenantId, nodeId));
+    },
+  }),
+  setBootQuirks: method({
+    kind: 'mutation',
+    action: 'compute:nodes:manage',
+    input: SetBootQuirks,
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store, signals }, { tenantId, nodeId, bootQuirks }) => {
+      const { site_id: siteId } = await requireNode(store, tenantId, nodeId);
+      const quirks = mergedQuirks(bootQuirks);
+      const set = { boot_quirks: quirks === undefined ? null : JSON.stringify(quirks) };
+      await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
+      signals.notify(siteTopic(siteId), nodeTopic(nodeId));
       return presentNode(store, await requireNode(store, tenantId, nodeId));
     },
   }),

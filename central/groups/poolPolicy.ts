@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { BootQuirks } from '#contract/bootQuirks.ts';
 import { withDefaults } from '#contract/defaults.ts';
 import type { Issue } from '#contract/findIssues.ts';
 import { poolUnitRules } from '#contract/hostConfig/rules.ts';
@@ -26,6 +27,8 @@ export const PoolPolicy = Type.Object(
     agent: Type.Enum(['bcd', 'none'], { default: 'bcd' }),
     /** Binds the hardware address that PXE discovery finds for a node's product UUID without asking. */
     trustProvisioningNetwork: Type.Boolean({ default: false }),
+    /** What the firmware of its machines needs in boot replies; a node may have quirks of its own beside. */
+    bootQuirks: Type.Optional(BootQuirks),
     /** Steps that an adopted machine must pass, as a profile writes them. Nothing starts an adoption yet. */
     acceptance: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 256 })),
     ...poolUnitFields,

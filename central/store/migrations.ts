@@ -289,6 +289,9 @@ INSERT INTO tenants (tenant_id, name, created_at)
   WHERE revoked_at IS NULL AND tenant_id NOT IN (SELECT tenant_id FROM tenants) GROUP BY tenant_id;
 `,
   `
+ALTER TABLE nodes ADD COLUMN boot_quirks TEXT;
+`,
+  `
 ALTER TABLE nodes ADD COLUMN vlan INTEGER;
 `,
 ];

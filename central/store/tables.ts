@@ -191,6 +191,8 @@ interface NodesTable {
   hardware_profile: string | null;
   /** What operators set, for `when`. */
   labels: Json | null;
+  /** Quirks of its firmware that operators set, by class of client. */
+  boot_quirks: Json | null;
   /** What the machine told of itself last. */
   inventory: Json | null;
   inventory_at: Time | null;

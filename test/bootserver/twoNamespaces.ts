@@ -8,7 +8,7 @@ export interface Wire {
   clientNamespace: string;
   /** Of the client's interface `client0`. */
   clientMac: string;
-  server: { name: string; address: string };
+  server: { name: string; address: string; namespace: string };
   /** Drops `percent` of the datagrams in each direction; 0 stops that. */
   lose(percent: number): Promise<void>;
   /** Drops every nth datagram of the server, the same ones each time. */
@@ -19,8 +19,8 @@ const prefix = 'rhboot';
 
 /** The wire of a test file: built before its tests, gone after them, also what a killed run left. */
 export function useWire(): Wire {
-  const server = { name: 'server0', address: '10.77.0.1' };
   const names = { server: `${prefix}${process.pid}-s`, client: `${prefix}${process.pid}-c` };
+  const server = { name: 'server0', address: '10.77.0.1', namespace: names.server };
   let leave: () => void = () => {};
   beforeAll(async () => {
     await removeStale();
@@ -35,9 +35,11 @@ export function useWire(): Wire {
     clientNamespace: names.client,
     clientMac: '02:00:00:00:00:01',
     server,
-    lose: (percent) =>
-      drop(names.server, percent && `random mod 1000 < ${percent * 10}`, ['input', 'output']),
-    loseEvery: (nth) => drop(names.server, `inc mod ${nth} < 1`, ['output']),
+    lose: async (percent) => {
+      const which = percent && `random mod 1000 < ${percent * 10}`;
+      for (const namespace of [names.server, names.client]) await drop(namespace, which);
+    },
+    loseEvery: (nth) => drop(names.client, `inc mod ${nth} < 1`),
   };
 }
 
@@ -49,18 +51,21 @@ async function build(names: { server: string; client: string }, address: string)
   await inServer('link', 'add', 'server0', 'type', 'veth', 'peer', 'name', 'client0', 'netns', names.client);
   await inServer('addr', 'add', `${address}/24`, 'dev', 'server0');
   await inClient('link', 'set', 'client0', 'address', '02:00:00:00:00:01');
+  // Datagrams that would cross a virtual wire as one are cut before it, as a network card does: each is lost by itself.
+  await inServer('link', 'set', 'server0', 'gso_max_segs', '1');
   for (const link of ['lo', 'server0']) await inServer('link', 'set', link, 'up');
   for (const link of ['lo', 'client0']) await inClient('link', 'set', link, 'up');
 }
 
-/** `which`: nftables' number generator and what it is compared with; 0 drops nothing. */
-async function drop(namespace: string, which: string | 0, hooks: string[]): Promise<void> {
+/**
+ * Drops what arrives in a namespace: dropped where it leaves, the sender would be told. `which`: nftables' number generator and what it
+ * is compared with; 0 drops nothing.
+ */
+async function drop(namespace: string, which: string | 0): Promise<void> {
   await runIn(namespace, ['nft', 'flush', 'ruleset']);
   if (which === 0) return;
-  const chains = hooks.map(
-    (hook) => `chain ${hook} { type filter hook ${hook} priority 0; meta l4proto udp numgen ${which} drop; }`,
-  );
-  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\n${chains.join('\n')}\n}\n` });
+  const chain = `type filter hook input priority 0; meta l4proto udp numgen ${which} drop;`;
+  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\nchain input { ${chain} }\n}\n` });
 }
 
 async function removeStale(): Promise<void> {

@@ -3,7 +3,7 @@ import { groups } from '#central/groups/index.ts';
 import { apiCommands } from '#cli/api.ts';
 
 /** Methods whose command has a name of its own. */
-const otherNames: Record<string, string> = { 'nodes.update': 'label' };
+const otherNames: Record<string, string> = { 'nodes.update': 'label', 'nodes.setBootQuirks': 'quirks' };
 
 const commands = new Map(apiCommands({}).map((group) => [group.name(), group.commands]));
 const methods = Object.entries(groups).flatMap(([group, methods]) =>

@@ -1,7 +1,7 @@
 import type { FuzzTarget } from './target.ts';
 
 /** The most processor time that one input may take. */
-export const mostMs = 250;
+export const mostMs = 100;
 
 export interface Fault {
   what: 'exception' | 'slow';

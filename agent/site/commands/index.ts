@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { addImport } from './import.ts';
 import { addSockets } from './sockets.ts';
 
-const commands: readonly ((site: Command) => void)[] = [addSockets];
+const commands: readonly ((site: Command) => void)[] = [addSockets, addImport];
 
 /** The commands below `bcd site`: one file each, which loads what it needs when it is asked for. */
 export function addSiteCommands(site: Command): void {

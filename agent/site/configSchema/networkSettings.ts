@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { BootQuirks } from '#contract/bootQuirks.ts';
 import { durationPattern } from '#contract/durations.ts';
 import { Address, closed } from './parts.ts';
 
@@ -59,6 +60,7 @@ export const networkSettings = {
         'Further options by number, such as vendor options; they go to every client, asked for or not.',
     }),
   ),
+  quirks: Type.Optional(BootQuirks),
 };
 
 export const leaseTime = (extra: object) =>

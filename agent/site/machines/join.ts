@@ -79,7 +79,7 @@ function claimedToken({ message, claimedBy, peer }: Claim, parts: MachineParts):
     mac,
     claimedBy,
     entryId: state.entries.byMac(mac, now)?.entryId,
-    leasedTo: state.leasedTo(peer),
+    leasedTo: parts.leasedTo(peer),
     now,
   });
   if (decision.kind === 'accept') return decision.token;

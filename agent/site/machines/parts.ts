@@ -13,6 +13,8 @@ export interface MachineParts {
   imagesUrlAt(address: string | undefined): string;
   /** The id of the boot that a machine is in, whose ramdisk asks for a token. */
   bootOf(mac: string): string;
+  /** The MAC whose address this is: our lease, or what is known of another server's. */
+  leasedTo(address: string): string | undefined;
   kept: KeptIdentity;
   revocations: Revocations;
   state: SiteState;

@@ -12,7 +12,7 @@ import type { MachineParts } from './parts.ts';
 export function requestToken(
   body: unknown,
   peer: string,
-  { state, bootOf }: MachineParts,
+  { state, bootOf, leasedTo }: MachineParts,
 ): RamdiskTokenAnswer {
   const { mac } = validate(RamdiskTokenRequest, body);
   const entry = state.entries.byMac(mac, Date.now());
@@ -25,7 +25,7 @@ export function requestToken(
         reason: 'no-entry',
       },
     );
-  if (state.leasedTo(peer) !== mac)
+  if (leasedTo(peer) !== mac)
     throw new RailheadError('FORBIDDEN', `${peer} is not the address that ${mac} has here`, {
       path: 'mac',
       reason: 'other-address',

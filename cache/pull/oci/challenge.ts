@@ -9,7 +9,7 @@ export type Challenge =
  * @returns undefined when it asks for neither
  */
 export function parseChallenge(header: string | undefined): Challenge | undefined {
-  const bearer = /(?:^|[,\s])bearer\s+(.*)$/i.exec(header ?? '')?.[1];
+  const bearer = /(?:^|[,\s])bearer\s+(.*)$/is.exec(header ?? '')?.[1];
   if (bearer !== undefined) {
     const { realm, service, scope } = parameters(bearer);
     if (realm === undefined) return undefined;
@@ -26,7 +26,8 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
 function parameters(text: string): Record<string, string | undefined> {
   const found: Record<string, string> = {};
   for (const [, name = '', quoted, bare] of text.matchAll(
-    /([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,
+    // Each name from its start alone: else a long one is read again from each of its letters.
+    /(?<![a-z_])([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,
   ))
     found[name.toLowerCase()] ??= quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? '';
   return found;

@@ -50,6 +50,11 @@ test.each(['127.0.0.1', '::1'])(
   },
 );
 
+test('datagrams of one length, the last one shorter, arrive as they were', async () => {
+  const datagrams = Array.from({ length: 37 }, (_, at) => Buffer.alloc(at === 36 ? 9 : 1472, at));
+  expect((await arrive('127.0.0.1', datagrams)).received).toEqual(datagrams);
+});
+
 test('one that is larger than a packet is a mistake of the caller', () => {
   const fd = openTransferSocket('127.0.0.1');
   opened(createSocket('udp4')).bind({ fd });

@@ -6,6 +6,7 @@ import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { LeaseTable } from '#bootserver/dhcp/leases.ts';
 import { startDhcpServer } from '#bootserver/dhcp/server.ts';
+import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
 import { useWire } from '../twoNamespaces.ts';
@@ -14,7 +15,8 @@ import { network } from './bench.ts';
 // Fetched before this process moves to a network without a way out.
 const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
-const leases = new LeaseTable(new Database(':memory:'));
+const database = new Database(':memory:');
+const leases = new LeaseTable(database);
 const warnings: { facts: Record<string, unknown>; text: string }[] = [];
 const foreign = '02:00:00:00:00:99';
 let server: Closable;
@@ -33,6 +35,7 @@ beforeAll(async () => {
     reservations: { reservation: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(() => {}, systemClock),
+    heard: openHeardAddresses(database),
     log: warningLog(),
     clock: systemClock,
   });

@@ -10,6 +10,7 @@ import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { LeaseTable } from '#bootserver/dhcp/leases.ts';
 import { startDhcpServer } from '#bootserver/dhcp/server.ts';
+import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
@@ -20,7 +21,8 @@ import { network } from './bench.ts';
 const dhclient = await foreignProgram('isc-dhcp-client', 'dhclient');
 const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
-const leases = new LeaseTable(new Database(':memory:'));
+const database = new Database(':memory:');
+const leases = new LeaseTable(database);
 const timeline: string[] = [];
 let server: Closable;
 let directory: string;
@@ -34,6 +36,7 @@ beforeAll(async () => {
     reservations: { reservation: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(({ text }) => timeline.push(text), systemClock),
+    heard: openHeardAddresses(database),
     log: silentLog(),
     clock: systemClock,
   });

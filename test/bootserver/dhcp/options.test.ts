@@ -25,6 +25,7 @@ const samples: [OptionValues, string][] = [
   [{ rebindingSeconds: 525 }, '0000020d'],
   [{ vendorClass: 'HTTPClient' }, '48545450436c69656e74'],
   [{ clientId: Buffer.from([1, 2]) }, '0102'],
+  [{ serverName: '10.77.0.1' }, '31302e37372e302e31'],
   [{ bootFile: 'snponly.efi' }, '736e706f6e6c792e656669'],
   [{ userClass: Buffer.from('iPXE') }, '69505845'],
   [{ relayAgent: Buffer.from([1, 1, 7]) }, '010107'],

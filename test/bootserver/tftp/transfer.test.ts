@@ -12,6 +12,7 @@ function transferOf(bytes: Buffer, options: Record<string, string> = {}): Transf
 
 const words = (step: Step) => step.send.map(said);
 
+// case 44
 describe('in lock-step', () => {
   test('a file goes block by block, and a last short block ends it', () => {
     const transfer = transferOf(content(700));
@@ -123,6 +124,13 @@ describe('with a window', () => {
     expect(words(transfer.acknowledged(26, 3))).toEqual([]);
   });
 
+  test('a window that arrived twice does not double the one after it', () => {
+    const transfer = windowed();
+    transfer.acknowledged(16, 11);
+    expect(words(transfer.acknowledged(16, 12))).toEqual([]);
+    expect(words(transfer.acknowledged(32, 21))[0]).toBe('DATA 33');
+  });
+
   test('when the first block of a window is lost, the repeated ACK brings it, once', () => {
     const transfer = windowed();
     transfer.acknowledged(16, 2);
@@ -132,14 +140,25 @@ describe('with a window', () => {
   });
 });
 
-test('waits follow the round trip, between 20 ms and 8 s', () => {
+test('waits follow the round trip and its variation, between 10 ms and 8 s', () => {
   const transfer = transferOf(content(5000));
   transfer.start(0);
   expect(transfer.timeoutMs).toBe(500);
   transfer.acknowledged(1, 2);
-  expect(transfer.timeoutMs).toBe(20);
+  expect(transfer.timeoutMs).toBe(10);
   transfer.acknowledged(2, 502);
-  expect(transfer.timeoutMs).toBeCloseTo(4 * (0.8 * 2 + 0.2 * 500));
+  const [roundTrip, variation] = [2 + 498 / 8, 1 + (498 - 1) / 4];
+  expect(transfer.timeoutMs).toBeCloseTo(roundTrip + 4 * variation);
+});
+
+test('a doubled wait stays until a round trip was timed in which nothing was sent twice', () => {
+  const transfer = transferOf(content(5000));
+  transfer.start(0);
+  transfer.timedOut();
+  transfer.acknowledged(1, 600);
+  expect(transfer.timeoutMs).toBe(1000);
+  transfer.acknowledged(2, 620);
+  expect(transfer.timeoutMs).toBe(60);
 });
 
 test('a file of more than 65,536 blocks arrives whole', () => {

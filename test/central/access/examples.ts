@@ -34,6 +34,11 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'metal.rescue': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'metal.unrescue': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'metal.retire': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.setBootQuirks': ({ nodeId }) => ({
+    tenantId: 'acme',
+    nodeId,
+    bootQuirks: { 'uefi-pxe': ['discovery-control'] },
+  }),
   'nodes.update': ({ nodeId }) => ({ tenantId: 'acme', nodeId, labels: {} }),
   'nodes.get': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.acknowledge': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),

@@ -32,6 +32,7 @@ export const target: FuzzTarget = {
           httpUrl: 'http://10.0.0.1:8080',
           machineUrl: 'https://10.0.0.1:8443',
           scriptGiven: () => 'boot_1',
+          heldBeside: () => undefined,
           decide: () => decision,
           note: () => {},
         },

@@ -1,0 +1,208 @@
+import { isIPv4 } from 'node:net';
+import { canonicalMac } from '#contract/bootEntry.ts';
+import { networkOf, prefixOfMask } from '../address.ts';
+import {
+  type Imported,
+  type ImportedHost,
+  type ImportedNetwork,
+  type ImportedOption,
+  NotTaken,
+} from '../model.ts';
+import { notTaken, type OptionKind, optionRow } from '../optionTable.ts';
+import { optionValue } from '../optionValue.ts';
+import { type Statement, statementsOf } from './statements.ts';
+
+/** What the statements around one say: inner ones go before outer ones. */
+interface Scope {
+  options: ImportedOption[];
+  leaseSeconds?: number;
+  network?: ImportedNetwork;
+  host?: ImportedHost;
+}
+
+interface Reading extends Imported {
+  /** Options that the file defines itself: `option name code 150 = ip-address;` */
+  defined: Map<string, { number: number; kind: OptionKind | undefined }>;
+  /** Those of the whole file: a host has them by its network. */
+  general: ImportedOption[];
+}
+
+type Reader = (statement: Statement, scope: Scope, reading: Reading) => void;
+
+const readers: Record<string, Reader> = {
+  subnet,
+  'shared-network': within,
+  group: within,
+  pool: within,
+  host,
+  range,
+  option,
+  hardware,
+  'fixed-address': fixedAddress,
+  'default-lease-time': (statement, scope) => {
+    const seconds = Number(text(statement, 1));
+    if (Number.isInteger(seconds) && seconds > 0) scope.leaseSeconds = seconds;
+  },
+};
+
+/** Statements that say nothing about addresses: they are not listed as left out. */
+const unrelated =
+  /^(authoritative|not|ddns-|update-|max-lease-time|min-lease-time|log-facility|one-lease|get-lease|ping-|deny|allow|ignore|include-none|server-name|db-time-format|omapi-|key|zone|lease-file-name|pid-file-name|local-|interface)/;
+const bootWords = /^(filename|next-server|server-name)$/;
+
+/** Reads ISC's dhcpd.conf (dhcpd.conf(5)). Never throws: what cannot be read is in `left`. */
+export function readIsc(content: string): Imported {
+  const reading: Reading = { networks: [], hosts: [], left: [], defined: new Map(), general: [] };
+  read(statementsOf(content), { options: reading.general }, reading);
+  const { networks, hosts, left } = reading;
+  return { networks, hosts, left };
+}
+
+/** The plain statements of a block go first: they count for its sub-blocks, wherever they stand. */
+function read(statements: readonly Statement[], scope: Scope, reading: Reading): void {
+  const plain = statements.filter(({ body }) => body === undefined);
+  const blocks = statements.filter(({ body }) => body !== undefined);
+  for (const statement of [...plain, ...blocks]) {
+    const name = text(statement, 0);
+    const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    if (reader !== undefined) take(() => reader(statement, scope, reading), statement, reading);
+    else if (bootWords.test(name))
+      leave(statement, reading, 'the site answers boot by itself, for every kind of firmware');
+    else if (!unrelated.test(name)) leave(statement, reading, 'has no counterpart in a site');
+  }
+}
+
+function take(reader: () => void, statement: Statement, reading: Reading): void {
+  try {
+    reader();
+  } catch (error) {
+    if (!(error instanceof NotTaken)) throw error;
+    leave(statement, reading, error.message);
+  }
+}
+
+function within(statement: Statement, scope: Scope, reading: Reading): void {
+  read(statement.body ?? [], { ...scope, options: [...scope.options] }, reading);
+}
+
+/** `subnet 10.0.0.0 netmask 255.255.255.0 { … }` */
+function subnet(statement: Statement, scope: Scope, reading: Reading): void {
+  const address = text(statement, 1);
+  const prefixLength = prefixOfMask(text(statement, 3));
+  if (!isIPv4(address) || prefixLength === undefined) throw new NotTaken('its network or netmask is none');
+  const network: ImportedNetwork = {
+    network: networkOf(address, prefixLength),
+    prefixLength,
+    ranges: [],
+    options: [],
+  };
+  reading.networks.push(network);
+  const inner: Scope = {
+    options: [...scope.options],
+    network,
+    ...(scope.leaseSeconds !== undefined && { leaseSeconds: scope.leaseSeconds }),
+  };
+  read(statement.body ?? [], inner, reading);
+  network.options = inner.options;
+  if (inner.leaseSeconds !== undefined) network.leaseSeconds = inner.leaseSeconds;
+}
+
+/** `range [dynamic-bootp] first [last];` */
+function range(statement: Statement, { network }: Scope): void {
+  const [first, last = first] = statement.words.map(({ text: word }) => word).filter((word) => isIPv4(word));
+  if (network === undefined || first === undefined || last === undefined)
+    throw new NotTaken('a range outside of a subnet, or none');
+  network.ranges.push({ first, last });
+}
+
+function host(statement: Statement, scope: Scope, reading: Reading): void {
+  const found: ImportedHost = { mac: '', options: [] };
+  read(statement.body ?? [], { options: found.options, host: found }, reading);
+  if (found.mac === '') throw new NotTaken('a reservation needs an Ethernet address here');
+  const inherited = scope.options.filter(
+    (outer) =>
+      !reading.general.includes(outer) && !found.options.some(({ number }) => number === outer.number),
+  );
+  if (scope.network === undefined) found.options.push(...inherited);
+  const name = text(statement, 1);
+  const given = found.options.find(({ number }) => number === 12);
+  found.options = found.options.filter(({ number }) => number !== 12);
+  const hostname = given?.value.kind === 'text' ? given.value.text : name;
+  reading.hosts.push({ ...found, ...(/^[a-z0-9][a-z0-9-]{0,62}$/i.test(hostname) && { hostname }) });
+}
+
+function hardware(statement: Statement, { host: owner }: Scope): void {
+  const mac = text(statement, 1) === 'ethernet' ? canonicalMac(text(statement, 2)) : undefined;
+  if (owner === undefined || mac === undefined) throw new NotTaken('no Ethernet address of a host');
+  owner.mac = mac;
+}
+
+function fixedAddress(statement: Statement, { host: owner }: Scope, reading: Reading): void {
+  const addresses = statement.words
+    .slice(1)
+    .map(({ text: word }) => word)
+    .filter((word) => word !== ',');
+  const address = addresses.find((word) => isIPv4(word));
+  if (owner === undefined || address === undefined) throw new NotTaken('not one IPv4 address of a host');
+  owner.address = address;
+  if (addresses.length > 1)
+    leave(statement, reading, `only ${address} is taken: a site reserves one address for a machine`);
+}
+
+const definedKinds: Record<string, OptionKind> = {
+  'ip-address': 'addresses',
+  text: 'text',
+  string: 'hex',
+  boolean: 'flag',
+  'unsigned integer 8': 'uint8',
+  'integer 8': 'uint8',
+  'unsigned integer 16': 'uint16',
+  'integer 16': 'uint16',
+  'unsigned integer 32': 'uint32',
+  'integer 32': 'uint32',
+};
+
+/** `option name value[, value];` or `option name code 150 = ip-address;` */
+function option(statement: Statement, scope: Scope, reading: Reading): void {
+  const [, name = '', ...words] = statement.words.map(({ text: word }) => word);
+  if (words[0] === 'code') {
+    define(name, words, reading);
+    return;
+  }
+  if (words[0] === '=') throw new NotTaken('its value is an expression');
+  const row = reading.defined.get(name) ?? optionRow(name.replace(/^option-(\d+)$/, '$1'));
+  if (row === undefined) throw new NotTaken(`option ${name} is not known here`);
+  const why = notTaken(row.number);
+  if (why !== undefined) throw new NotTaken(why);
+  const value = optionValue(
+    row.kind,
+    words.filter((word) => word !== ','),
+  );
+  if (value === undefined) throw new NotTaken('its value is not one that can be taken over');
+  const at = scope.options.findIndex(({ number }) => number === row.number);
+  if (at >= 0) scope.options.splice(at, 1);
+  scope.options.push({ number: row.number, value });
+}
+
+function define(name: string, words: readonly string[], reading: Reading): void {
+  const number = Number(words[1]);
+  const type = words
+    .slice(3)
+    .join(' ')
+    .replace(/^array of /, '');
+  if (!Number.isInteger(number) || number < 1 || number > 254 || /^option [a-z]/.test(type))
+    throw new NotTaken('no definition of an option that a site can have');
+  const kind = optionRow(name)?.kind ?? definedKinds[type];
+  reading.defined.set(name, { number, kind });
+}
+
+function text({ words }: Statement, at: number): string {
+  return words[at]?.text ?? '';
+}
+
+function leave(statement: Statement, { left }: Reading, why: string): void {
+  const words = statement.words
+    .map(({ text: word, quoted }) => (quoted ? JSON.stringify(word) : word))
+    .join(' ');
+  left.push({ where: `line ${statement.line}`, what: words.replaceAll(' ,', ','), why });
+}
