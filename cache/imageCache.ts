@@ -106,6 +106,7 @@ class DesiredCache implements ImageCache {
   readonly #senders = new Senders();
   readonly #stop = new AbortController();
   #scrub: Scrub | undefined;
+  #damages = 0;
   #proving: Promise<void> = Promise.resolve();
 
   constructor(store: Store, troubles: Troubles, options: CacheOptions) {
@@ -117,8 +118,13 @@ class DesiredCache implements ImageCache {
     const spared = () => this.#wishes.spared();
     const onChange = () => this.#changed();
     this.#pulls = openPulls(options, { store, clock, quotaBytes, spared, onChange, log });
-    const scrubbed = () => this.#scrub?.state;
-    this.operator = cacheOperator({ ...this.#parts, troubles, scrubbed, onChange: () => this.#converge() });
+    this.operator = cacheOperator({
+      ...this.#parts,
+      troubles,
+      damages: () => this.#damages,
+      scrubbed: () => this.#scrub?.state,
+      onChange: () => this.#converge(),
+    });
   }
 
   /** Begins what goes on by itself: hashing what no record vouches for, reading again what is held. */
@@ -224,6 +230,7 @@ class DesiredCache implements ImageCache {
   /** Takes note of an image that was found damaged; what is wanted is pulled anew after a pause. */
   takeDamage(damage: Damage): void {
     this.#log.error({ ...damage, err: damageError(damage) }, 'a held image is damaged; it is in quarantine');
+    this.#damages++;
     this.#options.onDamage?.(damage);
     this.#changed();
     this.#clock

@@ -7,7 +7,7 @@ import type { ScrubState } from './scrub.ts';
 import type { Trouble, Troubles } from './troubles.ts';
 
 /** One image with what only the site itself knows of it. */
-export interface CacheDetail extends CachedImage {
+export interface CacheDetail extends Omit<CachedImage, 'pinned'> {
   /** The centre wants it here; otherwise it stays as long as there is room. */
   desired: boolean;
   /** Pinned by a deploy that runs, or by an operator here. */
@@ -26,6 +26,8 @@ export interface CacheDetail extends CachedImage {
 export interface CacheOverview {
   heldBytes: number;
   quotaBytes: number;
+  /** Images that were found damaged since the agent started. */
+  damages: number;
   /** What the cache's disk has refused since the agent started. */
   troubles: Trouble[];
   scrub?: Readonly<ScrubState>;
@@ -40,7 +42,10 @@ export interface CacheOperator {
    * @throws RailheadError NOT_FOUND when it is not held
    */
   verify(digest: string): Promise<boolean>;
-  /** @throws RailheadError NOT_FOUND, or INVALID_STATE (`reason` desired, pinned or in-use) */
+  /**
+   * Removes an image that is held, forgets one that was damaged, or ends a pull that was asked for here.
+   * @throws RailheadError NOT_FOUND, or INVALID_STATE (`reason` desired, pinned or in-use)
+   */
   evict(digest: string): Promise<void>;
   collectGarbage(options: GarbageOptions): Promise<Garbage>;
   /** Takes an image from elsewhere than its sources; see `importImage`. */
@@ -49,13 +54,14 @@ export interface CacheOperator {
 
 export interface OperatorParts extends CacheParts {
   troubles: Troubles;
+  damages: () => number;
   scrubbed: () => Readonly<ScrubState> | undefined;
   /** Called when something has come or gone. */
   onChange: () => void;
 }
 
 export function cacheOperator(parts: OperatorParts): CacheOperator {
-  const { store, troubles, scrubbed, onChange } = parts;
+  const { store, wishes, troubles, damages, scrubbed, onChange } = parts;
   const verifying = new Map<string, number>();
   const show = (digest: string) => detailOf(digest, parts, verifying);
   return {
@@ -64,15 +70,24 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
     overview: () => {
       const scrub = scrubbed();
       const { heldBytes, quotaBytes } = store;
-      return { heldBytes, quotaBytes, troubles: troubles.all(), ...(scrub && { scrub: { ...scrub } }) };
+      return {
+        heldBytes,
+        quotaBytes,
+        damages: damages(),
+        troubles: troubles.all(),
+        ...(scrub && { scrub: { ...scrub } }),
+      };
     },
     verify: async (digest) => {
       if (store.get(digest) === undefined) throw notHeld(digest);
       return verifyCounting(digest, parts, verifying).finally(onChange);
     },
     evict: async (digest) => {
-      refuseWanted(show(digest), digest);
-      await store.evict(digest);
+      wishes.answered(digest);
+      if (store.get(digest) !== undefined) refuseWanted(show(digest), digest);
+      else if (store.damage(digest) === undefined && parts.puller.get(digest) === undefined)
+        throw notHeld(digest);
+      await store.expel(digest);
       onChange();
     },
     collectGarbage: (options) => collectGarbage(parts, options).finally(onChange),
@@ -125,7 +140,7 @@ function notHeld(digest: string): RailheadError {
 
 /** What somebody counts on is not evicted by hand either. */
 function refuseWanted(detail: CacheDetail | undefined, digest: string): void {
-  if (detail === undefined || detail.state !== 'ready') throw notHeld(digest);
+  if (detail === undefined) throw notHeld(digest);
   const { desired, pinned, pinnedHere, inUse, ref } = detail;
   if (desired)
     throw stays(ref, digest, 'desired', 'the centre wants it here: change the pool’s policy first');

@@ -12,7 +12,12 @@ export interface CacheParts {
 }
 
 /** What is said of one digest, the first that holds: it is refused, here, on its way in, on its way out, damaged. Under the ref that is wanted now. */
-export function rowOf(digest: string, { wishes, store, puller }: CacheParts): CachedImage | undefined {
+export function rowOf(digest: string, parts: CacheParts): CachedImage | undefined {
+  const row = stateOf(digest, parts);
+  return row !== undefined && parts.wishes.isPinnedHere(digest) ? { ...row, pinned: true } : row;
+}
+
+function stateOf(digest: string, { wishes, store, puller }: CacheParts): CachedImage | undefined {
   const refused = wishes.refused(digest);
   if (refused !== undefined) return refused;
   const wanted = wishes.wanted().get(digest);

@@ -63,6 +63,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'machine.discovered'; uuid?: string }
   /** Something that an operator must look at, e.g. two machines that claim one boot token. */
   | { type: 'machine.alarm'; text: string; reason: 'contested' | 'other-host' }
+  /** The site's copy of an image was found damaged, and is not served any more. */
+  | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );
 
 /** `POST /v1/agent/report`. Results and events are kept by the site until this answers 200. */

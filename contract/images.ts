@@ -111,6 +111,8 @@ export interface CachedImage {
   sizeBytes?: number;
   /** Bytes that have arrived while `pulling`. */
   receivedBytes?: number;
+  /** An operator of the site has pinned it there. */
+  pinned?: true;
   /** Why `failed`, and when the next try is due (ISO 8601). */
   error?: import('./errors.ts').WireError;
   nextTryAt?: string;

@@ -26,7 +26,7 @@ export interface DoorOptions {
   trustProxy?: string[] | undefined;
   /** What an error of a database or system means here. */
   explain?: (error: unknown) => unknown;
-  /** Others than `httpLimits` are for tests. */
+  /** Others than `httpLimits`. */
   times?: Partial<HttpLimits>;
 }
 
@@ -40,7 +40,7 @@ export function createDoor(options: DoorOptions): Door {
   const http = { ...httpLimits, ...options.times, requireHostHeader: false };
   const common = {
     bodyLimit,
-    requestTimeout: httpLimits.requestTimeout,
+    requestTimeout: http.requestTimeout,
     connectionTimeout: idleMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,

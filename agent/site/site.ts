@@ -1,17 +1,20 @@
-import path from 'node:path';
-import { type Log, openLog } from '#base/log.ts';
+import { ignore } from '#base/errors.ts';
+import { openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
-import { type ImageCache, openCache } from '#cache/imageCache.ts';
+import type { Operation } from '#contract/operations.ts';
 import { keepIdentity } from '../join/keptIdentity.ts';
 import { startRenewing } from '../join/renewing.ts';
 import { keepRevocations } from '../join/revocations.ts';
 import { trustExchange } from '../join/trustExchange.ts';
 import { openAdminListener, openLocalSocket } from './admin/listener.ts';
-import { type SiteConfig, sizeBytes } from './config.ts';
+import { pullOnDemand } from './cache/onDemand.ts';
+import { openSiteCache } from './cache/openSiteCache.ts';
+import type { SiteConfig } from './config.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
+import { localSocket } from './localSocket.ts';
 import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
 import { machineListens } from './networks.ts';
@@ -20,7 +23,6 @@ import { type BoundNode, createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
 import { bmcCredentials } from './secrets/bmcCredentials.ts';
 import { openAtRest, openSiteSecrets, secretPlaces } from './secrets/open.ts';
-import { readSourceCa } from './sourceCa.ts';
 import { workUntilRevoked } from './standDown.ts';
 import { startPruning } from './store/pruning.ts';
 import { openState } from './store/state.ts';
@@ -58,12 +60,13 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   // The state is ours alone from here on: what `bcd join` or an older key left is encrypted by the newest.
   await kept.change((identity) => identity);
   keep(startPruning(state, log));
-  const cache = keep(await openSiteCache(config, log));
-  const { cacheImages = [], withdrawn, pinned } = state.spec.current()?.site ?? {};
-  cache.desire(cacheImages, withdrawn, pinned);
-
   const machines = createWake();
   const news = createWake();
+  const cache = keep(await openSiteCache(config, state, news.wake, log));
+  const onOperations = config.cache.onDemand
+    ? (some: readonly Operation[]) => pullOnDemand(some, cache)
+    : ignore;
+  onOperations(state.journal.open('ramdisk').map(({ operation }) => operation));
   const progress = keep(createProgressBox(news.wake));
   const boot = { state, cache, log, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
@@ -107,25 +110,10 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     const common = { siteId, signingKeys, client, trust, state, cache, executor, secrets };
     return [
       executor,
-      startLink({ ...common, progress, machines, news, log }),
+      startLink({ ...common, progress, machines, news, onOperations, log }),
       startRenewing({ kept, server, log }),
     ];
   };
   keep(workUntilRevoked({ kept, state, secrets, machines, log }, startWork));
   log.info({ siteId, machines: listens, boot: bootServer.httpUrl }, 'site agent is ready');
-}
-
-async function openSiteCache(config: SiteConfig, log: Log): Promise<ImageCache> {
-  const {
-    directory = path.join(config.stateDirectory, 'images'),
-    quota,
-    sourceCaFile,
-    parallelPulls,
-  } = config.cache;
-  const sourceCa = sourceCaFile === undefined ? {} : { sourceCa: await readSourceCa(sourceCaFile) };
-  return openCache({ directory, quotaBytes: sizeBytes(quota), parallelPulls, ...sourceCa, log });
-}
-
-function localSocket({ admin, stateDirectory }: SiteConfig): string {
-  return path.resolve(admin.socket ?? path.join(stateDirectory, 'bcd.sock'));
 }

@@ -31,13 +31,28 @@ export type Verdict =
   | { kind: 'next'; error: RailheadError }
   | { kind: 'fail'; error: RailheadError };
 
+/**
+ * Why a site does not have an image that are as good as the image's own: its source would say the same, or nobody may have it. For every other
+ * reason (no room, a disk that fails, no way to the source) the machine asks the source itself.
+ */
+const finalReasons: readonly unknown[] = [
+  'digest-mismatch',
+  'size-mismatch',
+  'truncated',
+  'not-in-artifact',
+  'withdrawn',
+  'signature',
+  'unsigned',
+];
+
 /** Judges one answer. Pure; never throws. */
 export function judge(answer: Answer, asked: Asked): Verdict {
   const { status, headers } = answer;
   if (status === 200 || status === 206) return judgeBytes(answer, asked);
   if (status === 416) return judgeUnsatisfiable(headers, asked);
   const error = errorOf(answer, asked);
-  if (status === 502 && asked.place === 'site' && isOurs(answer)) return { kind: 'fail', error };
+  if (status === 502 && asked.place === 'site' && isOurs(answer))
+    return { kind: finalReasons.includes(error.details.reason) ? 'fail' : 'next', error };
   if (status === 503 || status === 429)
     return { kind: 'wait', ms: retryAfterMs(headers['retry-after'], asked.now), why: error.message };
   if (status >= 500 || status === 408) return { kind: 'again', plain: false, why: error.message };

@@ -19,7 +19,7 @@ export interface ArtifactOptions extends SourceOptions {
   sizeBytes?: number | undefined;
   /** Until when, by `clock`, the first byte may be waited for. */
   deadline: number;
-  /** Milliseconds without a byte after which a stream that had begun is given up. */
+  /** Milliseconds without a byte after which a stream that had begun is given up; at most a minute where another place is left. */
   patienceMs?: number;
   /** Told why nothing arrives. */
   onWait(why: string, kind: Place['kind']): void;
@@ -42,6 +42,8 @@ export interface Artifact {
 
 const limits = { firstMs: 200, maxMs: 5000 };
 const fiveMinutes = 300_000;
+/** A place that has fallen silent is left so soon, in milliseconds, when another has the artifact too: longer than an agent's restart. */
+const patienceBeforeNextMs = 60_000;
 
 /**
  * An artifact that is read over HTTP, however often the connection breaks or its server restarts: each new request goes on at the byte
@@ -61,9 +63,10 @@ async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGener
   const clock = options.clock ?? steadyClock;
   let last: RailheadError | undefined;
   try {
-    for (const place of options.places) {
+    for (const [index, place] of options.places.entries()) {
       state.from = place.kind;
-      const fresh = { etag: undefined, plain: false, failures: 0, aliveAt: clock.now() };
+      const isLast = index === options.places.length - 1;
+      const fresh = { isLast, etag: undefined, plain: false, failures: 0, aliveAt: clock.now() };
       const refused = yield* readFrom({ place, agent, options, state, clock, ...fresh });
       if (refused === undefined) return;
       last = refused;
@@ -77,6 +80,8 @@ async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGener
 /** The reading from one place, and what is remembered of it between requests. */
 interface Reading {
   readonly place: Place;
+  /** No other place is left to ask. */
+  readonly isLast: boolean;
   readonly agent: Agent;
   readonly options: ArtifactOptions;
   readonly state: ArtifactState;
@@ -99,7 +104,8 @@ async function* readFrom(reading: Reading): AsyncGenerator<Buffer, RailheadError
     if (verdict.kind === 'take') {
       const broken = yield* take(body, verdict, reading);
       if (broken === undefined) return undefined;
-      await pause({ kind: 'again', plain: reading.plain, why: broken }, reading);
+      const givenUp = await pause({ kind: 'again', plain: reading.plain, why: broken }, reading);
+      if (givenUp !== undefined) return givenUp;
       continue;
     }
     body?.on('error', ignore).destroy();
@@ -108,7 +114,8 @@ async function* readFrom(reading: Reading): AsyncGenerator<Buffer, RailheadError
     if (verdict.kind === 'fail') throw verdict.error;
     if (verdict.kind === 'again' && verdict.plain && reading.plain)
       return sourceError(place, 'range', verdict.why);
-    await pause(verdict, reading);
+    const givenUp = await pause(verdict, reading);
+    if (givenUp !== undefined) return givenUp;
   }
 }
 
@@ -165,21 +172,33 @@ function count(fresh: Buffer, reading: Reading): void {
 }
 
 /**
- * Waits before the next request, or gives up: a place that asks for time before the first byte has until the deadline, else
- * `patienceMs` of silence are the end.
+ * Waits before the next request, or gives up and returns why: a place that asks for time before the first byte has until the deadline, else
+ * `patienceMs` of silence are the end of it.
+ * @throws RailheadError UNAVAILABLE, reason `no-bytes`, at the deadline
  */
-async function pause(verdict: Verdict & { kind: 'wait' | 'again' }, reading: Reading): Promise<void> {
-  const { options, state, clock, place } = reading;
-  const { patienceMs = fiveMinutes, deadline, signal } = options;
+async function pause(
+  verdict: Verdict & { kind: 'wait' | 'again' },
+  reading: Reading,
+): Promise<RailheadError | undefined> {
+  const { options, state, clock, place, isLast } = reading;
+  const { deadline, signal } = options;
+  const patienceMs = Math.min(
+    options.patienceMs ?? fiveMinutes,
+    isLast ? Number.POSITIVE_INFINITY : patienceBeforeNextMs,
+  );
   const asksForTime = verdict.kind === 'wait' && state.receivedBytes === 0;
   reading.failures++;
   if (verdict.kind === 'again') reading.plain = verdict.plain;
   if (asksForTime) reading.aliveAt = clock.now();
   const ms = verdict.kind === 'wait' ? verdict.ms : backoffMs(reading.failures, limits);
   const until = asksForTime ? deadline : reading.aliveAt + patienceMs;
-  if (clock.now() + ms > until) throw silent(place, verdict.why);
+  if (clock.now() + ms > until) {
+    if (asksForTime) throw silent(place, verdict.why);
+    return silent(place, verdict.why);
+  }
   options.onWait(verdict.why, place.kind);
   await clock.sleep(ms, signal);
+  return undefined;
 }
 
 function silent(place: Place, why: string): RailheadError {

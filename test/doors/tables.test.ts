@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAdminDoor } from '#agent/site/admin/routes.ts';
+import { createAdminDoor, createLocalDoor } from '#agent/site/admin/routes.ts';
 import { machineRoutes } from '#agent/site/machines/routes.ts';
 import { silentLog } from '#base/log.ts';
 import { bootRoutes } from '#bootserver/http/routes.ts';
@@ -47,10 +47,11 @@ test("every route of a site's boot listener is tried", () => {
   expect(tried(attemptsAtBoot(url, ''))).toEqual(table.map(({ path }) => `GET ${path}`).sort());
 });
 
-test("every route of a site's admin listener and local socket is tried, and all of them only read", () => {
+test("every route of a site's admin listener and local socket is tried, and the listener only reads", () => {
   const served = [...servedBy(createAdminDoor({ log } as never, anyone))].sort();
   expect(tried(attemptsAtAdmin(url))).toEqual(served);
-  expect(tried(attemptsAtSocket(async () => ({ status: 0, text: '' })))).toEqual(served);
+  const local = [...servedBy(createLocalDoor({ log } as never))].sort();
+  expect(tried(attemptsAtSocket(async () => ({ status: 0, text: '' })))).toEqual(local);
   expect(served.every((route) => route.startsWith('GET '))).toBe(true);
 });
 

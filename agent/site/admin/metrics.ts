@@ -1,4 +1,5 @@
 import { version } from '#base/version.ts';
+import type { CacheOverview } from '#cache/operator.ts';
 import type { AdminParts } from './routes.ts';
 
 /** The figures of a site in Prometheus' text format, version 0.0.4. */
@@ -27,8 +28,27 @@ export function metrics({ state, cache, siteId, kept }: AdminParts): string {
       'Images of the cache, by state.',
       [...images].map(([name, rows]) => [`{state="${name}"}`, rows.length]),
     ),
+    ...cacheFamilies(cache.operator.overview()),
   ];
   return rows.join('');
+}
+
+function cacheFamilies({ heldBytes, quotaBytes, damages, troubles, scrub }: CacheOverview): string[] {
+  return [
+    family('bcd_cache_bytes', 'What the images of the cache take.', [['', heldBytes]]),
+    family('bcd_cache_quota_bytes', 'The most that they may take.', [['', quotaBytes]]),
+    family(
+      'bcd_cache_damaged',
+      'Images that were found damaged since the start: bit rot, or a disk that fails.',
+      [['', damages]],
+    ),
+    family('bcd_cache_disk_faults', "What the cache's disk has refused since the start.", [
+      ['', troubles.reduce((sum, { times }) => sum + times, 0)],
+    ]),
+    family('bcd_cache_scrubbed_bytes', 'What was read again of held images since the start.', [
+      ['', scrub?.totalBytes ?? 0],
+    ]),
+  ];
 }
 
 function family(name: string, help: string, samples: [labels: string, value: number][]): string {

@@ -5,21 +5,23 @@ import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { addRoutes, type Route, route } from '#doors/routes.ts';
 import type { Revocations } from '../../join/revocations.ts';
+import { cacheChangeRoutes, cacheReadRoutes } from '../cache/routes.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { type HealthParts, health } from './health.ts';
+import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
 
 export interface AdminParts extends HealthParts {
   state: SiteState;
   revocations: Pick<Revocations, 'current'>;
-  cache: Pick<ImageCache, 'inventory'>;
+  cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready'>;
   log: Log;
 }
 
 const timelineLength = 500;
 
-/** The routes for operators, the same on the admin listener and on the local socket. All of them only read. */
+/** The routes for operators that only read, the same on the admin listener and on the local socket. */
 export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
   const get = (path: string, answer: Route['answer']) => route({ method: 'GET', path, admit, answer });
   return [
@@ -36,12 +38,22 @@ export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
       reply.header('etag', quoted);
       return request.headers['if-none-match'] === quoted ? reply.code(304).send() : { images };
     }),
+    ...cacheReadRoutes(parts, admit),
   ];
 }
 
 export function createAdminDoor(parts: AdminParts, admit: Route['admit']): Door {
   const door = createSiteDoor({ log: parts.log });
   addRoutes(door, adminRoutes(parts, admit));
+  return door;
+}
+
+/** The door of the local socket: those who own the agent may change its cache as well. */
+export function createLocalDoor(parts: AdminParts): Door {
+  const door = createSiteDoor({ log: parts.log, patient: true });
+  // The bytes of an image are read as they come; how many may come is the cache's to say.
+  door.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
+  addRoutes(door, [...adminRoutes(parts, localUser), ...cacheChangeRoutes(parts, localUser)]);
   return door;
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { addCache } from './cache/index.ts';
 import { addImport } from './import.ts';
 import { addSockets } from './sockets.ts';
 
-const commands: readonly ((site: Command) => void)[] = [addSockets, addImport];
+const commands: readonly ((site: Command) => void)[] = [addSockets, addImport, addCache];
 
 /** The commands below `bcd site`: one file each, which loads what it needs when it is asked for. */
 export function addSiteCommands(site: Command): void {

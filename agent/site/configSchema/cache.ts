@@ -17,6 +17,23 @@ export const Cache = Type.Object(
     sourceCaFile: Type.Optional(
       Type.String({ minLength: 1, description: "PEM of a CA for image sources, beside the system's." }),
     ),
+    scrubRate: Type.String({
+      pattern: '^(off|[1-9]\\d*(MiB|GiB))$',
+      default: '16MiB',
+      description:
+        'How fast what is held is read again, in the background, to find what the disk has lost: bytes a second (`MiB`, `GiB`), or `off`.',
+    }),
+    scrubDays: Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      default: 7,
+      description: 'In how many days every image is read again once, as far as `scrubRate` allows.',
+    }),
+    onDemand: Type.Boolean({
+      default: false,
+      description:
+        'Whether an image that is deployed here and that no pool pre-warms is pulled into the cache, and the machine waits for it, instead of being streamed from its source.',
+    }),
     parallelPulls: Type.Integer({ minimum: 1, maximum: 16, default: 2, description: 'Downloads at a time.' }),
   },
   { ...closed, default: {}, description: 'The image cache.' },

@@ -13,6 +13,8 @@ export interface SiteDoorOptions {
   tls?: ServerOptions;
   /** Bytes of a request's body; default 64 KiB. */
   bodyLimit?: number;
+  /** A request may take as long as it takes, for one who brings gigabytes: only behind a door that is for those who own the agent. */
+  patient?: boolean;
 }
 
 /** A machine or an operator's tool has a few connections and asks a few times a second; a thousand machines have a thousand addresses. */
@@ -20,8 +22,9 @@ const rate = { perSecond: 200, burst: 2000 };
 const connections = { perClient: 128, total: 2048 };
 
 /** A door of the site, not listening yet. */
-export function createSiteDoor({ log, tls, bodyLimit = 64 * 1024 }: SiteDoorOptions): Door {
-  return createDoor({ log, tls, bodyLimit, rate, connections, explain: explained });
+export function createSiteDoor({ log, tls, bodyLimit = 64 * 1024, patient }: SiteDoorOptions): Door {
+  const times = patient === true ? { times: { requestTimeout: 0 } } : {};
+  return createDoor({ log, tls, bodyLimit, rate, connections, explain: explained, ...times });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
+import type { Operation } from '#contract/operations.ts';
 import type { TrustExchange } from '../../join/trustExchange.ts';
 import type { Executor } from '../operations/executor.ts';
 import type { Secrets } from '../secrets/secrets.ts';
@@ -24,6 +25,8 @@ export interface LinkParts {
   progress: ProgressBox;
   machines: Wake;
   news: Wake;
+  /** Told of the operations that the journal has just taken in. */
+  onOperations(operations: readonly Operation[]): void;
   log: Log;
 }
 

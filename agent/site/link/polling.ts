@@ -6,6 +6,7 @@ import { type AgentPollAnswer, protocolVersion } from '#contract/agentWire.ts';
 import type { NodeSpec } from '#contract/nodeSpec.ts';
 import type { Operation } from '#contract/operations.ts';
 import type { TrustExchange } from '../../join/trustExchange.ts';
+import { keepPins } from '../cache/pins.ts';
 import type { Executor } from '../operations/executor.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
@@ -16,13 +17,15 @@ import type { CentreClient } from './centreClient.ts';
 export interface PollingParts {
   siteId: string;
   client: Pick<CentreClient, 'poll'>;
-  state: Pick<SiteState, 'journal' | 'spec' | 'entries'>;
+  state: Pick<SiteState, 'journal' | 'spec' | 'entries' | 'cachePins' | 'cacheCatalog'>;
   /** The centre's, which boot entries are signed by. */
   signingKeys(): readonly KeyObject[];
   trust: TrustExchange;
-  cache: Pick<ImageCache, 'desire' | 'ready'>;
+  cache: Pick<ImageCache, 'desire' | 'keep' | 'ready'>;
   executor: Pick<Executor, 'wake' | 'cancel'>;
   secrets: Pick<Secrets, 'desire'>;
+  /** Told of the operations that the journal has just taken in. */
+  onOperations(operations: readonly Operation[]): void;
   /** Wakes the machines' long polls. */
   machines: Wake;
   /** Wakes the report loop. */
@@ -56,6 +59,7 @@ async function applyAnswer(answer: AgentPollAnswer, parts: PollingParts): Promis
   const { state, executor, machines, news } = parts;
   if (answer.spec !== undefined) await applySpec(answer.spec, parts);
   state.journal.receive(answer.operations);
+  parts.onOperations(answer.operations);
   fetchAtOnce(answer.operations, parts.cache);
   executor.cancel(state.journal.cancel(answer.cancelled));
   if (answer.operations.length + answer.cancelled.length === 0) return;
@@ -82,7 +86,9 @@ async function applySpec(spec: NodeSpec, parts: PollingParts): Promise<void> {
   }
   const { cacheImages, withdrawn, pinned, nodes, bootEntries } = spec.site;
   state.spec.replace(spec);
+  state.cacheCatalog.learn(cacheImages, Date.now());
   cache.desire(cacheImages, withdrawn, pinned);
+  keepPins(cache, state);
   secrets.desire(nodes);
   if (bootEntries !== undefined) await convergeEntries(bootEntries, parts);
   log.info(

@@ -106,4 +106,17 @@ export const migrations: readonly string[] = [
     sealed BLOB NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE cache_pins (
+    digest TEXT PRIMARY KEY,
+    ref TEXT NOT NULL,
+    pinned_at INTEGER NOT NULL,
+    uid INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE cache_catalog (
+    digest TEXT PRIMARY KEY,
+    document TEXT NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -7,6 +7,8 @@ import { RailheadError } from '#contract/errors.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
+import { type CacheCatalog, openCacheCatalog } from './cacheCatalog.ts';
+import { type CachePins, openCachePins } from './cachePins.ts';
 import { type Events, openEvents } from './events.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type DeployedLoaders, openLoaders } from './loaders.ts';
@@ -26,6 +28,8 @@ export interface SiteState {
   events: Events;
   bmcPins: BmcPins;
   loaders: DeployedLoaders;
+  cachePins: CachePins;
+  cacheCatalog: CacheCatalog;
   /** The MAC that holds a lease of `address`, whatever its time: the boot server's table, read only. */
   leasedTo(address: string): string | undefined;
   /** Runs `change` as one transaction: all of it is kept or nothing. */
@@ -50,6 +54,8 @@ export async function openState(stateDirectory: string, now: () => number = Date
     events: openEvents(database, now),
     bmcPins: openBmcPins(database),
     loaders: openLoaders(database),
+    cachePins: openCachePins(database),
+    cacheCatalog: openCacheCatalog(database),
     leasedTo: (address) => leasedTo(database, address),
     atomically: (change) => database.transaction(change).immediate(),
     close: () => {

@@ -34,6 +34,20 @@ const adminPaths: Record<string, string> = {
   'GET /v1/machines': '/v1/machines',
   'GET /v1/machines/:mac': '/v1/machines/02:00:00:00:00:01',
   'GET /v1/inventory/images': '/v1/inventory/images',
+  'GET /v1/cache': '/v1/cache',
+  'GET /v1/cache/images/:image': `/v1/cache/images/${'1'.repeat(64)}`,
+};
+
+/** What changes the cache: the local socket has it alone. */
+const changingPaths: Record<string, string> = {
+  ...Object.fromEntries(
+    ['pull', 'pin', 'unpin', 'verify', 'evict'].map((act) => [
+      `POST /v1/cache/images/:image/${act}`,
+      `/v1/cache/images/${'1'.repeat(64)}/${act}`,
+    ]),
+  ),
+  'POST /v1/cache/gc': '/v1/cache/gc',
+  'POST /v1/cache/import': '/v1/cache/import',
 };
 
 /** The admin listener only reads, tells no secret, and knows no other method. */
@@ -53,13 +67,13 @@ export function attemptsAtAdmin(url: string): Attempt[] {
 }
 
 /** Every route of the local socket as another user. `ask` asks as that user; 0: he could not even connect. */
-export function attemptsAtSocket(ask: (path: string) => Promise<Answer>): Attempt[] {
-  return Object.entries(adminPaths).map(([route, path]) => ({
+export function attemptsAtSocket(ask: (method: string, path: string) => Promise<Answer>): Attempt[] {
+  return Object.entries({ ...adminPaths, ...changingPaths }).map(([route, path]) => ({
     route,
     credential: 'foreign',
     how: 'another user of the host',
     shut: [0, 403],
-    send: () => ask(path),
+    send: () => ask(route.split(' ')[0] ?? '', path),
   }));
 }
 

@@ -21,7 +21,7 @@ export interface Site extends Running {
   /** Leases an address to the machine that may join, as the site's DHCP would. */
   lease(address: string): void;
   /** Asks over the local socket as `nobody`; status 0 when that user cannot connect. */
-  askAsNobody(path: string): Promise<Answer>;
+  askAsNobody(method: string, path: string): Promise<Answer>;
 }
 
 const mac = '02:00:00:00:00:01';
@@ -153,11 +153,11 @@ async function plant(stateDirectory: string, siteId: string): Promise<MachineLoo
 }
 
 const asking = `
-const [, path, socketPath] = process.argv;
-require('node:http').get({ path, socketPath }, (answer) => {
+const [, method, path, socketPath] = process.argv;
+require('node:http').request({ method, path, socketPath }, (answer) => {
   console.log(answer.statusCode);
   answer.pipe(process.stdout);
-}).on('error', () => console.log(0));
+}).on('error', () => console.log(0)).end();
 `;
 
 /** The socket's file is opened to everybody first, so that it is the peer that is refused. */
@@ -168,8 +168,8 @@ async function nobody(work: string, socket: string): Promise<Site['askAsNobody']
   const node = path.join(work, 'node');
   await copyFile(process.execPath, node);
   await chmod(node, 0o755);
-  return async (route) => {
-    const child = spawn(node, ['-e', asking, route, socket], { uid: 65_534, gid: 65_534, cwd: '/' });
+  return async (method, route) => {
+    const child = spawn(node, ['-e', asking, method, route, socket], { uid: 65_534, gid: 65_534, cwd: '/' });
     const exited = once(child, 'exit');
     const printed = await text(child.stdout);
     await exited;

@@ -244,6 +244,46 @@ test("502 with the site's error fails at once with that error", async () => {
   expect(source.ranges).toHaveLength(1);
 });
 
+// The site's own trouble is not the image's: its disk is full, or no longer gives the bytes back.
+test.each(['no-space', 'unreadable', 'bit-rot', 'cache-disk', 'unreachable'])(
+  "502 with the site's %s leads to the source",
+  async (reason) => {
+    const error = { code: 'DRIVER_ERROR', message: 'the site cannot', details: { reason } };
+    const site = await http((_, response) => response.writeHead(502).end(JSON.stringify({ error })));
+    const origin = await http(serving(content));
+    const { bytes, state } = await readAll(site.url, { places: placesOf(site.url, origin.url) });
+    expect(bytes).toEqual(content);
+    expect(state.from).toBe('origin');
+  },
+);
+
+test('a site that fails in mid-stream and then refuses is left at the byte reached', async () => {
+  const error = JSON.stringify({
+    error: { code: 'DRIVER_ERROR', message: 'damaged', details: { reason: 'unreadable' } },
+  });
+  const refusal = `HTTP/1.1 502 Bad Gateway\r\nContent-Length: ${error.length}\r\n\r\n${error}`;
+  const site = await raw({ bytes: partial(0, content.subarray(0, 40)) }, { bytes: refusal });
+  const origin = await http(serving(content));
+  const { bytes, state } = await readAll(site.url, { places: placesOf(site.url, origin.url) });
+  expect(bytes).toEqual(content);
+  expect(state.from).toBe('origin');
+  expect(origin.ranges).toEqual(['bytes=40-']);
+});
+
+test('a site that falls silent in mid-stream is left for the source, the last place is not', async () => {
+  const silentAfter = (part: Buffer) => ({ bytes: partial(0, part), keepOpen: true });
+  const site = await raw(silentAfter(content.subarray(0, 40)));
+  const origin = await http(serving(content));
+  const { bytes } = await readAll(site.url, { places: placesOf(site.url, origin.url) });
+  expect(bytes).toEqual(content);
+  expect(origin.ranges).toEqual(['bytes=40-']);
+});
+
+const placesOf = (site: string, origin: string): ArtifactOptions['places'] => [
+  { kind: 'site', url: site },
+  { kind: 'origin', url: origin },
+];
+
 test('404 at the site leads to the first source that has the artifact', async () => {
   const site = await http((_, response) => response.writeHead(404).end());
   const origin = await http(serving(content));

@@ -40,6 +40,7 @@ async function pollOnce(operations: Operation[]): Promise<string[]> {
         throw new RailheadError('NOT_FOUND', 'not here');
       },
     },
+    onOperations: (some: Operation[]) => void did.push(`told of ${some.length}`),
     executor: { wake: () => {}, cancel: () => {} },
     machines: wake('machines'),
     news: wake('news'),
@@ -52,9 +53,14 @@ async function pollOnce(operations: Operation[]): Promise<string[]> {
 
 test('a deploy starts a new try of its image before the machine is told, and after the journal has it', async () => {
   const did = await pollOnce([operation('deploy.image', { digest })]);
-  expect(did).toEqual(['journal 1', `fetch ${digest}`, 'wake machines', 'wake news']);
+  expect(did).toEqual(['journal 1', 'told of 1', `fetch ${digest}`, 'wake machines', 'wake news']);
 });
 
 test('other operations fetch nothing', async () => {
-  expect(await pollOnce([operation('boot.kexec', {})])).toEqual(['journal 1', 'wake machines', 'wake news']);
+  expect(await pollOnce([operation('boot.kexec', {})])).toEqual([
+    'journal 1',
+    'told of 1',
+    'wake machines',
+    'wake news',
+  ]);
 });
