@@ -4,7 +4,7 @@ import { type Closable, closeAll } from '#base/shutdown.ts';
 import { autoexecName, bootScript } from '#ipxe/bootScript.ts';
 import type { Boots } from './boots.ts';
 import type { Subnet } from './dhcp/address.ts';
-import type { LeaseTable } from './dhcp/leases.ts';
+import type { Leases } from './dhcp/leases.ts';
 import type { AddressPool, DhcpMode, DhcpNetwork, NetworkSettings, Reservations } from './dhcp/network.ts';
 import { dhcpPorts } from './dhcp/ports.ts';
 import { startDhcpServer } from './dhcp/server.ts';
@@ -33,7 +33,7 @@ export interface BootNetwork extends NetworkSettings {
   /** `https://<address>:8443`: where ramdisks join; also told to them by DHCP. */
   machineUrl: string;
   /** Descriptors of sockets that the service manager has bound; without them the server binds by itself. */
-  sockets?: { dhcp?: number; tftp?: number; pxe?: number };
+  sockets?: { dhcp?: readonly number[]; tftp?: number; pxe?: number };
 }
 
 /** A network that is reached through relay agents only: its machines are told the address at which the relay asks. */
@@ -52,7 +52,7 @@ export interface BootParts {
   images: ImageReader;
   files: ReadonlyMap<string, Buffer>;
   boots: Boots;
-  leases: LeaseTable;
+  leases: Leases;
   heard: HeardAddresses;
   holders: Holders;
   ports: { http: number; dhcp: number; tftp: number; pxe: number };
@@ -116,12 +116,12 @@ function dhcpServers({ mode }: BootNetwork, { relayed }: BootParts): StartDhcp[]
 }
 
 function startDhcp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
-  const fd = network.sockets?.dhcp;
+  const fds = network.sockets?.dhcp;
   return startDhcpServer({
     ...parts,
     interfaceName: network.interface,
     port: parts.ports.dhcp,
-    ...(fd !== undefined && { fd }),
+    ...(fds !== undefined && { fds }),
     networks: dhcpNetworks(network, httpUrl, parts),
   });
 }

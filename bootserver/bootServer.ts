@@ -10,7 +10,7 @@ import {
   startBootNetwork,
 } from './bootNetwork.ts';
 import { Boots } from './boots.ts';
-import { LeaseTable } from './dhcp/leases.ts';
+import { type LeasedNetwork, Leases } from './dhcp/leases.ts';
 import type { Reservations } from './dhcp/network.ts';
 import { neighbourTable } from './dhcp/probes.ts';
 import { openHeardAddresses } from './heardAddresses.ts';
@@ -84,13 +84,20 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     bootOf: (mac) => parts.boots.scriptGiven(mac),
     heldBeside: parts.holders.heldBeside,
     troubles: parts.boots.troubles,
-    close: () => closeAll(running),
+    close: async () => {
+      await closeAll(running);
+      parts.leases.close();
+    },
   };
+}
+
+function leasedNetworks({ networks, relayed = [] }: BootServerOptions): LeasedNetwork[] {
+  return [...networks.map((network) => ({ ...network, subnet: network })), ...relayed];
 }
 
 async function bootParts(options: BootServerOptions): Promise<BootParts> {
   const { log, clock = systemClock, relayed = [], database } = options;
-  const leases = new LeaseTable(database);
+  const leases = new Leases(database, leasedNetworks(options), log);
   const heard = openHeardAddresses(database);
   return {
     ...options,

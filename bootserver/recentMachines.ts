@@ -1,23 +1,26 @@
-/** Machines remembered; a flood of made-up MACs drops those that were heard of longest ago. */
+/** Machines remembered at least, twice as many at most; a flood of made-up MACs drops those that were heard of longest ago. */
 const capacity = 4096;
 
 /** What is known of the machines that were heard of last, by MAC. */
 export class RecentMachines<Known> {
-  readonly #known = new Map<string, Known>();
+  #newer = new Map<string, Known>();
+  /** Those of the time before, which go together: to drop the oldest one by one is slow in a flood. */
+  #older = new Map<string, Known>();
 
   get(mac: string): Known | undefined {
-    return this.#known.get(mac);
+    return this.#newer.get(mac) ?? this.#older.get(mac);
   }
 
   /** Takes the place of what is known; the machine is the newest. */
   set(mac: string, known: Known): void {
-    this.#known.delete(mac);
-    this.#known.set(mac, known);
-    const oldest = this.#known.keys().next().value;
-    if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
+    this.#newer.set(mac, known);
+    if (this.#newer.size < capacity) return;
+    this.#older = this.#newer;
+    this.#newer = new Map();
   }
 
   delete(mac: string): void {
-    this.#known.delete(mac);
+    this.#newer.delete(mac);
+    this.#older.delete(mac);
   }
 }

@@ -80,10 +80,14 @@ function failedNetwork(
 }
 
 /** Each network with the sockets that systemd has bound for it, by the names in the units of `bcd site sockets`. */
-function withSockets(config: SiteConfig, passed: ReadonlyMap<string, number>): BootServerOptions['networks'] {
+function withSockets(
+  config: SiteConfig,
+  passed: ReadonlyMap<string, readonly number[]>,
+): BootServerOptions['networks'] {
   const networks = ownNetworks(config).map((network, at) => {
-    const fd = (service: SocketService) => passed.get(socketName(service, network.interface, at === 0));
-    return { ...network, sockets: known({ dhcp: fd('dhcp'), tftp: fd('tftp'), pxe: fd('pxe') }) };
+    const fds = (service: SocketService) => passed.get(socketName(service, network.interface, at === 0));
+    const [tftp, pxe] = [fds('tftp')?.[0], fds('pxe')?.[0]];
+    return { ...network, sockets: known({ dhcp: fds('dhcp'), tftp, pxe }) };
   });
   return networks as unknown as BootServerOptions['networks'];
 }

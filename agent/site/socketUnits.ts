@@ -18,15 +18,22 @@ export interface Unit {
  * The systemd sockets of a site, so that the agent needs no privilege for its ports: for each network one of TFTP and, by its
  * mode, one of DHCP and one of port 4011.
  * The interface is written out: systemd 252 ignores `BindToDevice=%i` without a word, and a DHCP server that answers on every
- * interface is a hazard. TFTP and port 4011 are bound to the address, so that a reply leaves from the one that was asked.
+ * interface is a hazard. TFTP and port 4011 are bound to the address, so that a reply leaves from the one that was asked; of DHCP's two
+ * sockets the first hears broadcasts, the second sends.
  */
 export function socketUnits(config: Pick<SiteConfig, 'provisioning' | 'machine' | 'boot'>): Unit[] {
   const { dhcpPort, tftpPort } = config.boot;
   const relayed = relayedNetworks(config.provisioning).map(({ mode }) => mode);
   return ownNetworks(config).flatMap(({ mode, interface: device, address }, index) => {
     const named = (service: SocketService) => socketName(service, device, index === 0);
-    const dhcp = [`ListenDatagram=0.0.0.0:${dhcpPort}`, `BindToDevice=${device}`, 'Broadcast=yes'];
     const at = (port: number) => [`ListenDatagram=${address}:${port}`, 'FreeBind=yes'];
+    const dhcp = [
+      `ListenDatagram=0.0.0.0:${dhcpPort}`,
+      ...at(dhcpPort),
+      `BindToDevice=${device}`,
+      'Broadcast=yes',
+      'ReceiveBuffer=4M',
+    ];
     const needed = dhcpPorts(mode, relayed);
     return [
       ...(needed.dhcp ? [unit(named('dhcp'), `DHCP on ${device}`, dhcp)] : []),

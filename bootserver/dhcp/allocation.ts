@@ -1,6 +1,6 @@
 import { addressNumber, addressText, inSubnet, isHostAddress } from './address.ts';
 import type { ClientFacts } from './client.ts';
-import type { LeaseView } from './leases.ts';
+import type { Lease, LeaseView } from './leases.ts';
 import type { AddressPool, DhcpNetwork, Reservations } from './network.ts';
 import type { HostView } from './probes.ts';
 
@@ -14,13 +14,20 @@ export interface AddressView {
   now: number;
 }
 
+/** How long an offered address waits for its client: firmware collects offers for up to 4 s, and asks again for a minute. */
+export const offerMs = 2 * 60_000;
+/** When there is no other address, one that was offered so long ago and not asked for is given to the next client. */
+const patienceMs = 10_000;
+
 /** Whether the client may have this address now: its reserved one, or a free one of the pool. */
 export function mayUse(client: ClientFacts, address: string, view: AddressView): boolean {
-  if (!isHostAddress(address, view.network.subnet) || address === view.network.address) return false;
-  const reserved = reservedAddress(client, view);
-  if (reserved !== undefined) return address === reserved && !isTaken(client, address, view);
-  if (!inPool(address, view.network) || view.reservations.isReserved(address)) return false;
-  return !isTaken(client, address, view);
+  const lease = view.leases.at(address);
+  if (lease !== undefined && lease.expiresAt > view.now) {
+    if (lease.state === 'declined' || lease.key !== client.key) return false;
+    // A client that uses its address keeps it, whoever else does.
+    if (lease.state === 'bound') return isMeantFor(client, address, view);
+  }
+  return isMeantFor(client, address, view) && !isForeign(client, address, view);
 }
 
 /**
@@ -32,7 +39,9 @@ export function chooseAddress(
   requested: string | undefined,
   view: AddressView,
 ): string | undefined {
-  const wished = [reservedAddress(client, view), view.leases.ofClient(client.key)?.address, requested];
+  const reserved = reservedAddress(client, view);
+  if (reserved !== undefined) return mayUse(client, reserved, view) ? reserved : undefined;
+  const wished = [view.leases.ofClient(client.key)?.address, requested];
   return (
     wished.find((address) => address !== undefined && mayUse(client, address, view)) ??
     freeAddress(client, view)
@@ -45,57 +54,75 @@ export function reservedAddress(client: ClientFacts, view: AddressView): string 
   return address !== undefined && inSubnet(address, view.network.subnet) ? address : undefined;
 }
 
-/** Whether somebody else holds the address, or a host that we did not give it to answers there. */
-function isTaken(client: ClientFacts, address: string, view: AddressView): boolean {
-  const lease = view.leases.at(address);
-  const live = lease !== undefined && lease.expiresAt > view.now;
-  if (live && (lease.state === 'declined' || lease.key !== client.key)) return true;
-  // A client that uses its address keeps it, whoever else does.
-  if (live && lease.state === 'bound') return false;
-  const host = view.hosts.hostAt(address);
-  return host !== undefined && host !== client.mac;
+/** Whether the address is one that the client could have if nobody else had it. */
+function isMeantFor(client: ClientFacts, address: string, view: AddressView): boolean {
+  const reserved = reservedAddress(client, view);
+  if (reserved === undefined) return isOfPool(address, view);
+  return (
+    address === reserved && address !== view.network.address && isHostAddress(address, view.network.subnet)
+  );
 }
 
-function inPool(address: string, { pool, ...network }: DhcpNetwork): boolean {
-  if (pool === undefined || address === network.router) return false;
+/** Whether the address is one of the pool's for strangers. */
+function isOfPool(address: string, { network, reservations }: AddressView): boolean {
+  const { pool } = network;
+  if (pool === undefined || address === network.router || address === network.address) return false;
+  if (!isHostAddress(address, network.subnet) || reservations.isReserved(address)) return false;
   const number = addressNumber(address);
   return number >= addressNumber(pool.first) && number <= addressNumber(pool.last);
+}
+
+/** Whether a host that we did not give it to answers at the address. */
+function isForeign({ mac }: Pick<ClientFacts, 'mac'>, address: string, { hosts }: AddressView): boolean {
+  const host = hosts.hostAt(address);
+  return host !== undefined && host !== mac;
 }
 
 /**
  * A free address of the pool, the first from a point that the client's key decides: so a client finds its address again
  * after a loss of the database. Those at which nobody answered a probe come first, then others that nobody had, then
- * expired ones.
+ * expired ones, then those that were offered in vain.
  */
 function freeAddress(client: ClientFacts, view: AddressView): string | undefined {
   const { pool } = view.network;
   if (pool === undefined) return undefined;
   const { first, size } = range(pool);
-  const start = hash(client.key) % size;
-  const probed = firstFrom(start, pool, view.hosts.unanswered(), (address) => {
-    return view.leases.at(address) === undefined && mayUse(client, address, view);
-  });
-  if (probed !== undefined) return probed;
-  let expired: string | undefined;
-  for (let step = 0; step < size; step++) {
-    const address = addressText(first + ((start + step) % size));
-    if (!mayUse(client, address, view)) continue;
-    if (view.leases.at(address) === undefined) return address;
-    expired ??= address;
-  }
-  return expired;
+  const start = addressText(first + (hash(client.key) % size));
+  const passes = (address: string) => isOfPool(address, view) && !isForeign(client, address, view);
+  const unused = (address: string) => view.leases.at(address) === undefined && passes(address);
+  return (
+    nearest(start, pool, [...view.hosts.unanswered()].filter(unused)) ??
+    firstOf(view.leases.unusedFrom(start), passes) ??
+    firstOf(ended(view), passes)
+  );
 }
 
-/** Of those that pass, the first that comes at `start` or after it in the pool, around its end. */
-function firstFrom(
-  start: number,
-  pool: AddressPool,
-  addresses: Iterable<string>,
-  passes: (address: string) => boolean,
-): string | undefined {
+/** Of the addresses, the first that comes at `start` or after it in the pool, around its end. */
+function nearest(start: string, pool: AddressPool, addresses: string[]): string | undefined {
   const { first, size } = range(pool);
-  const distance = (address: string) => (addressNumber(address) - first - start + size) % size;
-  return [...addresses].filter(passes).toSorted((one, other) => distance(one) - distance(other))[0];
+  const from = addressNumber(start) - first;
+  const distance = (address: string) => (addressNumber(address) - first - from + size) % size;
+  return addresses.toSorted((one, other) => distance(one) - distance(other))[0];
+}
+
+/** Addresses whose lease has ended, then those of offers that nobody took up. */
+function* ended({ leases, now }: Pick<AddressView, 'leases' | 'now'>): Iterable<string> {
+  yield* endedBefore(now, leases.endingFirst('released'));
+  yield* endedBefore(now, leases.endingFirst('bound'));
+  yield* endedBefore(now, leases.endingFirst('declined'));
+  yield* endedBefore(now + offerMs - patienceMs, leases.endingFirst('offered'));
+}
+
+function* endedBefore(time: number, leases: Iterable<Lease>): Iterable<string> {
+  for (const { address, expiresAt } of leases) {
+    if (expiresAt > time) return;
+    yield address;
+  }
+}
+
+function firstOf(addresses: Iterable<string>, passes: (address: string) => boolean): string | undefined {
+  for (const address of addresses) if (passes(address)) return address;
+  return undefined;
 }
 
 /** Addresses that the next strangers may get, at most `count`: what is probed ahead of need. */
@@ -103,10 +130,11 @@ export function candidates(view: AddressView, count: number): string[] {
   const { pool } = view.network;
   if (pool === undefined) return [];
   const found: string[] = [];
-  const { first, size } = range(pool);
-  for (let step = 0; step < size && found.length < count; step++) {
-    const address = addressText(first + step);
-    if (isFree(address, view) && view.hosts.hostAt(address) === undefined) found.push(address);
+  for (const addresses of [view.leases.unusedFrom(pool.first), ended(view)]) {
+    for (const address of addresses) {
+      if (found.length === count) return found;
+      if (isOfPool(address, view) && view.hosts.hostAt(address) === undefined) found.push(address);
+    }
   }
   return found;
 }
@@ -125,20 +153,14 @@ export function poolUse(view: AddressView): {
   for (let step = 0; step < size; step++) {
     const address = addressText(first + step);
     const lease = view.leases.at(address);
-    if (lease?.state === 'declined' && lease.expiresAt > view.now) use.declined++;
-    if (!isFree(address, view)) continue;
-    if (view.hosts.hostAt(address) === undefined) use.free++;
-    else use.foreignHosts++;
+    if (lease !== undefined && lease.expiresAt > view.now) {
+      if (lease.state === 'declined') use.declined++;
+    } else if (isOfPool(address, view)) {
+      if (view.hosts.hostAt(address) === undefined) use.free++;
+      else use.foreignHosts++;
+    }
   }
   return { ...use, size };
-}
-
-/** Whether the pool's address is nobody's, as far as we gave it. */
-function isFree(address: string, view: AddressView): boolean {
-  const lease = view.leases.at(address);
-  if (lease !== undefined && lease.expiresAt > view.now) return false;
-  if (address === view.network.address || !isHostAddress(address, view.network.subnet)) return false;
-  return inPool(address, view.network) && !view.reservations.isReserved(address);
 }
 
 function range(pool: AddressPool): { first: number; size: number } {
@@ -149,6 +171,6 @@ function range(pool: AddressPool): { first: number; size: number } {
 /** FNV-1a, 32 bits: spreads MACs of one vendor over the pool. */
 function hash(text: string): number {
   let sum = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) sum = Math.imul(sum ^ byte, 0x01000193) >>> 0;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193) >>> 0;
   return sum;
 }

@@ -3,7 +3,7 @@ import { type ArchitectureRow, architectures } from '#ipxe/bootFiles.ts';
 import { ownUserClass } from '#ipxe/ownRequest.ts';
 import { machineUuid } from './machineUuid.ts';
 import { readOption } from './options.ts';
-import { type DhcpPacket, hardwareAddress } from './packet.ts';
+import { type DhcpPacket, hardwareAddress, hexBytes } from './packet.ts';
 import { isRaspberryPiRom } from './raspberryPi.ts';
 import { userClasses } from './userClass.ts';
 
@@ -93,6 +93,16 @@ function architectureNumbers(packet: DhcpPacket): number[] {
   const listed = readOption(packet.options, 'architectures');
   const named = /:Arch:(\d{5})/.exec(readOption(packet.options, 'vendorClass') ?? '')?.[1];
   return listed ?? (named === undefined ? [] : [Number(named)]);
+}
+
+/**
+ * The key of whoever sent a datagram, without reading its options: `id/` for all that have no hardware address. What is no
+ * DHCP message has some key too.
+ */
+export function peekClientKey(bytes: Buffer): string {
+  const length = Math.min(bytes[2] ?? 0, 16);
+  if (length === 0) return 'id/';
+  return `${bytes[1]}/${hexBytes(bytes.subarray(28, 28 + length))}`;
 }
 
 function clientKey(packet: DhcpPacket): string {

@@ -1,4 +1,4 @@
-import { type AddressView, chooseAddress, mayUse, reservedAddress } from './allocation.ts';
+import { type AddressView, chooseAddress, mayUse, offerMs, reservedAddress } from './allocation.ts';
 import { bootFields } from './bootFields.ts';
 import { bootContext } from './bootView.ts';
 import type { ClientFacts } from './client.ts';
@@ -28,8 +28,6 @@ export interface DecisionView extends AddressView {
   isLooping?: boolean;
 }
 
-/** How long an offered address waits for its client: firmware collects offers for up to 4 s, and asks again for a minute. */
-const offerMs = 2 * 60_000;
 /** How long an address stays unused after a client found another host on it. */
 const declinedMs = 10 * 60_000;
 const noAddress = '0.0.0.0';
@@ -126,8 +124,8 @@ function release(packet: DhcpPacket, client: ClientFacts, view: DecisionView): D
   const held = view.leases.ofClient(client.key);
   if (held === undefined || held.address !== packet.ciaddr)
     return silent('released an address that it has not');
-  // Kept as expired: the client gets the same address next time if nobody needed it.
-  return silent(`released ${held.address}`, [{ set: { ...held, expiresAt: view.now } }]);
+  // Kept: the client gets the same address next time if nobody needed it.
+  return silent(`released ${held.address}`, [{ set: { ...held, state: 'released', expiresAt: view.now } }]);
 }
 
 /** The client has an address from elsewhere and wants the rest (RFC 2131 §4.3.5). */

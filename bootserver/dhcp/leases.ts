@@ -1,50 +1,109 @@
+import type { Log } from '#base/log.ts';
 import type { Sqlite } from '#base/sqlite.ts';
+import { addressNumber, addressText, inSubnet, type Subnet } from './address.ts';
+import { AddressSet } from './addressSet.ts';
+import { LeaseStore } from './leaseStore.ts';
+import type { AddressPool } from './network.ts';
 
 /** An address that is not free, and whose it is. */
 export interface Lease {
   /** The client, as `ClientFacts.key` writes it. */
   key: string;
   address: string;
-  /** `offered`: held for a client that has not asked for it yet; `declined`: some other host uses it. */
-  state: 'offered' | 'bound' | 'declined';
+  /** `offered`: held for a client that has not asked for it yet; `declined`: some other host uses it; `released`: given back. */
+  state: 'offered' | 'bound' | 'declined' | 'released';
   /** Milliseconds since the epoch; past it the address is free, but the client gets it again if it can. */
   expiresAt: number;
 }
 
-/** What a decision wants to know of the leases. */
+/** What a decision wants to know of the leases of one network. */
 export interface LeaseView {
   ofClient(key: string): Lease | undefined;
   at(address: string): Lease | undefined;
+  /** Addresses of the pool that nobody has or had, from `start` on and around the pool's end. */
+  unusedFrom(start: string): Iterable<string>;
+  /** The leases of a state, in about the order in which they end: those of one state last equally long. */
+  endingFirst(state: Lease['state']): Iterable<Lease>;
 }
 
-/** What a decision does to the leases; carried out before the reply is sent. */
+/** What a decision does to the leases; on stable storage before the reply is sent. */
 export type LeaseChange = { set: Lease } | { free: string };
 
-const schema = `
-  CREATE TABLE IF NOT EXISTS dhcp_lease (
-    address TEXT PRIMARY KEY,
-    client TEXT NOT NULL,
-    state TEXT NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) STRICT`;
+/** A network as far as its leases go. */
+export interface LeasedNetwork {
+  subnet: Subnet;
+  pool?: AddressPool;
+}
 
-/**
- * The leases of one interface: read once from the database, then kept in memory and written through, so that what was
- * promised to a client is on stable storage before it is told (RFC 2131 §2.1).
- */
+/** The leases of all networks, in memory and written through to one table. */
+export class Leases {
+  readonly #store: LeaseStore;
+  readonly #tables: readonly LeaseTable[];
+
+  constructor(database: Sqlite, networks: readonly LeasedNetwork[], log: Log) {
+    this.#store = new LeaseStore(database, log);
+    this.#tables = networks.map((network) => new LeaseTable(network, this.#store));
+    for (const lease of this.#store.stored()) this.#tableOf(lease.address)?.restore(lease);
+  }
+
+  /** The leases of one of the networks. @throws Error when it is none of those that this was made with */
+  of({ subnet }: LeasedNetwork): LeaseTable {
+    const table = this.#tables.find((one) => one.isOf(subnet));
+    if (table === undefined)
+      throw new Error(`no leases are kept of ${subnet.address}/${subnet.prefixLength}`);
+    return table;
+  }
+
+  /** The Ethernet address of the client that has this address; undefined when nobody has it, or no Ethernet client. */
+  macAt(address: string): string | undefined {
+    return /^1\/(.{17})$/.exec(this.#tableOf(address)?.at(address)?.key ?? '')?.[1];
+  }
+
+  /** Runs `action` once all leases given so far are on stable storage; see `LeaseStore`. */
+  whenStored(action: () => void): void {
+    this.#store.whenStored(action);
+  }
+
+  /** Stores what is not stored yet. */
+  close(): void {
+    this.#store.flush();
+  }
+
+  #tableOf(address: string): LeaseTable | undefined {
+    return this.#tables.find((table) => table.holds(address));
+  }
+}
+
+/** The leases of one network. */
 export class LeaseTable implements LeaseView {
+  readonly #network: LeasedNetwork;
+  readonly #store: LeaseStore;
+  readonly #first: number;
+  readonly #unused: AddressSet;
   readonly #byAddress = new Map<string, Lease>();
   readonly #byClient = new Map<string, Lease>();
-  readonly #write: (lease: Lease) => void;
-  readonly #erase: (address: string) => void;
+  readonly #byState = {
+    offered: new Map(),
+    bound: new Map(),
+    declined: new Map(),
+    released: new Map(),
+  } satisfies Record<Lease['state'], Map<string, Lease>>;
 
-  constructor(database: Sqlite) {
-    database.exec(schema);
-    const insert = database.prepare('INSERT OR REPLACE INTO dhcp_lease VALUES (?, ?, ?, ?)');
-    const remove = database.prepare('DELETE FROM dhcp_lease WHERE address = ?');
-    this.#write = ({ address, key, state, expiresAt }) => insert.run(address, key, state, expiresAt);
-    this.#erase = (address) => remove.run(address);
-    for (const lease of storedLeases(database)) this.#remember(lease);
+  constructor(network: LeasedNetwork, store: LeaseStore) {
+    this.#network = network;
+    this.#store = store;
+    const { first, last } = network.pool ?? { first: '0.0.0.0', last: '0.0.0.0' };
+    this.#first = addressNumber(first);
+    this.#unused = new AddressSet(network.pool === undefined ? 0 : addressNumber(last) - this.#first + 1);
+  }
+
+  isOf({ address, prefixLength }: Subnet): boolean {
+    const { subnet } = this.#network;
+    return prefixLength === subnet.prefixLength && inSubnet(address, subnet);
+  }
+
+  holds(address: string): boolean {
+    return inSubnet(address, this.#network.subnet);
   }
 
   ofClient(key: string): Lease | undefined {
@@ -55,14 +114,26 @@ export class LeaseTable implements LeaseView {
     return this.#byAddress.get(address);
   }
 
-  /** The Ethernet address of the client that has this address; undefined when nobody has it, or no Ethernet client. */
-  macAt(address: string): string | undefined {
-    return /^1\/(.{17})$/.exec(this.#byAddress.get(address)?.key ?? '')?.[1];
+  *unusedFrom(start: string): Iterable<string> {
+    const from = addressNumber(start) - this.#first;
+    for (let at = this.#unused.next(from); at !== undefined; at = this.#unused.next(at + 1))
+      yield addressText(this.#first + at);
+    for (let at = this.#unused.next(0); at !== undefined && at < from; at = this.#unused.next(at + 1))
+      yield addressText(this.#first + at);
+  }
+
+  endingFirst(state: Lease['state']): Iterable<Lease> {
+    return this.#byState[state].values();
   }
 
   apply(change: LeaseChange): void {
     if ('free' in change) this.#free(change.free);
     else this.#set(change.set);
+  }
+
+  /** A lease of an earlier run. */
+  restore(lease: Lease): void {
+    this.#remember(lease);
   }
 
   #set(lease: Lease): void {
@@ -71,30 +142,35 @@ export class LeaseTable implements LeaseView {
     const evicted = this.#byAddress.get(lease.address);
     if (evicted !== undefined) this.#forget(evicted);
     // An offer is not promised beyond a restart: the client asks again and gets the address if it is still free.
-    if (lease.state !== 'offered') this.#write(lease);
+    if (lease.state !== 'offered') this.#store.set(lease);
     this.#remember(lease);
   }
 
   #free(address: string): void {
     const lease = this.#byAddress.get(address);
     if (lease === undefined) return;
-    this.#erase(address);
+    // An offer in the place of a lease that had ended has left that one in the table.
+    this.#store.erase(address);
     this.#forget(lease);
   }
 
   #remember(lease: Lease): void {
     this.#byAddress.set(lease.address, lease);
+    this.#byState[lease.state].set(lease.address, lease);
     if (lease.state !== 'declined') this.#byClient.set(lease.key, lease);
+    if (this.#isInPool(lease.address)) this.#unused.delete(addressNumber(lease.address) - this.#first);
   }
 
   #forget(lease: Lease): void {
     this.#byAddress.delete(lease.address);
+    this.#byState[lease.state].delete(lease.address);
     if (this.#byClient.get(lease.key) === lease) this.#byClient.delete(lease.key);
+    if (this.#isInPool(lease.address)) this.#unused.add(addressNumber(lease.address) - this.#first);
   }
-}
 
-function storedLeases(database: Sqlite): Lease[] {
-  return database
-    .prepare('SELECT client AS key, address, state, expires_at AS expiresAt FROM dhcp_lease')
-    .all() as Lease[];
+  #isInPool(address: string): boolean {
+    const { pool } = this.#network;
+    const number = addressNumber(address);
+    return pool !== undefined && number >= this.#first && number <= addressNumber(pool.last);
+  }
 }

@@ -72,8 +72,15 @@ export function encodePacket(packet: DhcpPacket): Buffer {
 
 /** The value of a message as text, for logs: `02:00:00:00:00:01`, whatever the hardware type. */
 export function hardwareAddress(packet: DhcpPacket): string {
-  const bytes = packet.chaddr.subarray(0, Math.min(packet.hlen, 16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
+  return hexBytes(packet.chaddr.subarray(0, Math.min(packet.hlen, 16)));
+}
+
+/** `02:00:00:00:00:01` */
+export function hexBytes(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  let text = hex.slice(0, 2);
+  for (let at = 2; at < hex.length; at += 2) text += `:${hex.slice(at, at + 2)}`;
+  return text;
 }
 
 function readHeader(bytes: Buffer, overloaded: number): Omit<DhcpPacket, 'options'> {

@@ -23,6 +23,10 @@ const answerMs = 1000;
 const confirmMs = 9000;
 /** A finding counts for so long, and is looked for again after half of it. */
 const freshMs = 120_000;
+/** So many addresses are looked at in a time: the kernel's own table has room for about a thousand neighbours. */
+const mostRunning = 64;
+/** Probes that end at about the same time are settled together. */
+const settleEveryMs = 50;
 /** One reading of the table serves the decisions of one moment. */
 const tableMs = 10;
 
@@ -42,30 +46,36 @@ export interface ProbeParts {
 export class Probes implements HostView {
   readonly #parts: ProbeParts;
   /** Whether the kernel knew a neighbour there already: then only what is left after it asked anew counts. */
-  readonly #running = new Map<string, { knownBefore: boolean }>();
+  readonly #running = new Map<string, { knownBefore: boolean; until: number }>();
   readonly #findings = new Map<string, Finding>();
   readonly #stop = new AbortController();
+  #settling = false;
   #read: { at: number; table: ArpTable } | undefined;
 
   constructor(parts: ProbeParts) {
     this.#parts = parts;
   }
 
-  /** Begins to look at addresses that nobody looked at lately. */
+  /** Begins to look at addresses that nobody looked at lately, as far as there is room. */
   begin(addresses: Iterable<string>): void {
-    const { clock } = this.#parts;
     const due = [...addresses].filter((address) => this.#isDue(address));
-    if (due.length === 0) return;
+    const room = Math.max(0, mostRunning - this.#running.size);
+    if (due.length === 0 || room === 0) return;
     const before = this.#parts.table();
-    for (const address of due) {
+    const now = this.#parts.clock.now();
+    for (const address of due.slice(0, room)) {
       const knownBefore = before.has(address);
-      this.#running.set(address, { knownBefore });
+      this.#running.set(address, { knownBefore, until: now + (knownBefore ? confirmMs : answerMs) });
       this.#parts.ask(address);
-      void clock
-        .sleep(knownBefore ? confirmMs : answerMs, this.#stop.signal)
-        .then(() => this.#settle(address))
-        .catch(ignore);
     }
+    if (this.#settling) return;
+    this.#settling = true;
+    void this.#settleAll().catch(ignore);
+  }
+
+  /** Whether so many addresses are looked at that others have to wait. */
+  isBusy(): boolean {
+    return this.#running.size >= mostRunning;
   }
 
   hostAt(address: string): string | undefined {
@@ -95,13 +105,31 @@ export class Probes implements HostView {
     return this.#read.table;
   }
 
-  #settle(address: string): void {
-    const { clock, onHost, table } = this.#parts;
-    const host = table().get(address);
+  /** One reading of the table settles all probes that have had their time. */
+  async #settleAll(): Promise<void> {
+    const { clock } = this.#parts;
+    while (this.#running.size > 0) {
+      const next = Math.min(...[...this.#running.values()].map(({ until }) => until));
+      await clock.sleep(Math.max(next - clock.now(), settleEveryMs), this.#stop.signal);
+      this.#settleDue(clock.now(), this.#parts.table());
+    }
+    this.#settling = false;
+  }
+
+  #settleDue(now: number, table: ArpTable): void {
+    for (const [address, { until }] of this.#running) {
+      if (until > now) continue;
+      this.#running.delete(address);
+      this.#settle(address, table.get(address), now);
+    }
+    for (const address of this.#findings.keys())
+      if (this.#fresh(address) === undefined) this.#findings.delete(address);
+  }
+
+  #settle(address: string, host: string | undefined, at: number): void {
     const before = this.#findings.get(address)?.host;
-    this.#running.delete(address);
-    this.#findings.set(address, { ...(host !== undefined && { host }), at: clock.now() });
-    if (host !== undefined && host !== before) onHost(address, host);
+    this.#findings.set(address, { ...(host !== undefined && { host }), at });
+    if (host !== undefined && host !== before) this.#parts.onHost(address, host);
   }
 
   #isDue(address: string): boolean {

@@ -15,11 +15,11 @@ const launcher = path.join(root, 'bin/bcd');
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 
 test('descriptors are known by their names, and only to the process that they are for', () => {
-  const environment = { LISTEN_PID: '7', LISTEN_FDS: '2', LISTEN_FDNAMES: 'dhcp:tftp' };
+  const environment = { LISTEN_PID: '7', LISTEN_FDS: '3', LISTEN_FDNAMES: 'dhcp:dhcp:tftp' };
   expect(listenFds(environment, 7)).toEqual(
     new Map([
-      ['dhcp', 3],
-      ['tftp', 4],
+      ['dhcp', [3, 4]],
+      ['tftp', [5]],
     ]),
   );
   expect(listenFds(environment, 8)).toEqual(new Map());
@@ -29,7 +29,9 @@ test('descriptors are known by their names, and only to the process that they ar
 test('DHCP is bound to the interface by its name, TFTP to the address', async () => {
   const { config } = await configureSite();
   const [dhcp, tftp] = socketUnits(config);
-  expect(dhcp?.text).toContain(`ListenDatagram=0.0.0.0:${config.boot.dhcpPort}\nBindToDevice=lo\n`);
+  expect(dhcp?.text).toContain(
+    `ListenDatagram=0.0.0.0:${config.boot.dhcpPort}\nListenDatagram=127.0.0.1:${config.boot.dhcpPort}\nBindToDevice=lo\n`,
+  );
   expect(tftp?.text).toContain(`ListenDatagram=127.0.0.1:${config.boot.tftpPort}\n`);
 });
 

@@ -20,23 +20,29 @@ export function openSpec(database: Sqlite): SpecStore {
   const write = database.prepare('INSERT OR REPLACE INTO spec (only, document) VALUES (1, ?)');
   let current: NodeSpec | undefined = parsed(read.get());
   let byMac = indexByMac(current);
+  let reserved = reservedAddresses(current);
   return {
     generation: () => current?.generation ?? 0,
     current: () => current,
     node: (nodeId) => current?.site?.nodes.find((node) => node.nodeId === nodeId),
     nodeByMac: (mac) => byMac.get(mac),
-    isReserved: (address) => current?.site?.nodes.some((node) => node.address === address) ?? false,
+    isReserved: (address) => reserved.has(address),
     isWithdrawn: (digest) => current?.site?.withdrawn?.includes(digest) ?? false,
     replace: (spec) => {
       write.run(JSON.stringify(spec));
       current = spec;
       byMac = indexByMac(spec);
+      reserved = reservedAddresses(spec);
     },
   };
 }
 
 function parsed(row: { document: string } | undefined): NodeSpec | undefined {
   return row && JSON.parse(row.document);
+}
+
+function reservedAddresses(spec: NodeSpec | undefined): Set<string> {
+  return new Set(spec?.site?.nodes.flatMap(({ address }) => address ?? []));
 }
 
 function indexByMac(spec: NodeSpec | undefined): Map<string, SiteNode> {

@@ -1,7 +1,9 @@
 import Database from 'better-sqlite3';
+import { silentLog } from '#base/log.ts';
+import type { AddressView } from '#bootserver/dhcp/allocation.ts';
 import { clientFacts } from '#bootserver/dhcp/client.ts';
 import { type Decision, decide } from '#bootserver/dhcp/decide.ts';
-import { LeaseTable } from '#bootserver/dhcp/leases.ts';
+import { Leases, type LeaseTable } from '#bootserver/dhcp/leases.ts';
 import type { DhcpNetwork, Reservation } from '#bootserver/dhcp/network.ts';
 import { networkOf } from '#bootserver/dhcp/networkOf.ts';
 import type { OptionName, OptionValue } from '#bootserver/dhcp/options.ts';
@@ -23,10 +25,7 @@ export const network: DhcpNetwork = {
 
 /** A server's mind without sockets: what it is told goes over the wire format, what it decides is carried out. */
 export class Bench {
-  readonly leases: LeaseTable;
   readonly reserved = new Map<string, Reservation>();
-  network: DhcpNetwork = network;
-  relayed: DhcpNetwork[] = [];
   loaderGiven = false;
   now = 1_000_000;
   /** Who answers at addresses, and where nobody does, as probes found. */
@@ -36,21 +35,53 @@ export class Bench {
     hostAt: (address) => this.neighbours.get(address),
     unanswered: () => this.silentAddresses,
   };
+  readonly #database: Database.Database;
+  #networks: DhcpNetwork[] = [network];
+  #leases: Leases;
 
   constructor(database = new Database(':memory:')) {
-    this.leases = new LeaseTable(database);
+    this.#database = database;
+    this.#leases = new Leases(database, this.#networks, silentLog());
   }
 
-  ask(packet: DhcpPacket): Decision {
-    const request = overTheWire(packet);
+  /** That of the wire. */
+  get network(): DhcpNetwork {
+    return this.#networks[0] as DhcpNetwork;
+  }
+
+  set network(network: DhcpNetwork) {
+    this.restart([network]);
+  }
+
+  /** The server starts anew: with networks that are not the same, or as after an update. */
+  restart(networks = this.#networks): void {
+    this.#leases.close();
+    this.#networks = networks;
+    this.#leases = new Leases(this.#database, networks, silentLog());
+  }
+
+  /** The leases of the network of the wire. */
+  get leases(): LeaseTable {
+    return this.#leases.of(this.network);
+  }
+
+  /** All that decides about an address. */
+  view(network = this.network): AddressView {
+    const { hosts, now } = this;
     const reservations = {
       reservation: (key: string) => this.reserved.get(key.replace(/^1\//, '')),
       isReserved: (address: string) => [...this.reserved.values()].some((one) => one.address === address),
     };
-    const network = networkOf(request, [this.network, ...this.relayed]);
+    return { network, leases: this.#leases.of(network), reservations, hosts, now };
+  }
+
+  ask(packet: DhcpPacket): Decision {
+    const request = overTheWire(packet);
+    const network = networkOf(request, this.#networks);
     if (network === undefined) return { kind: 'silent', reason: 'another network', changes: [] };
-    const decision = decide(request, clientFacts(request), { ...this, network, reservations });
-    for (const change of decision.changes) this.leases.apply(change);
+    const view = { ...this.view(network), loaderGiven: this.loaderGiven };
+    const decision = decide(request, clientFacts(request), view);
+    for (const change of decision.changes) this.#leases.of(network).apply(change);
     return decision;
   }
 

@@ -178,7 +178,7 @@ describe('hosts that have an address which nobody gave them', () => {
 
 describe('the pool', () => {
   const view = (bench: Bench) => ({
-    ...bench,
+    ...bench.view(),
     reservations: { reservation: () => undefined, isReserved: (one: string) => one === '10.77.0.103' },
   });
 

@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
-import type { Log } from '#base/log.ts';
+import { type Log, silentLog } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
-import { LeaseTable } from '#bootserver/dhcp/leases.ts';
+import { Leases } from '#bootserver/dhcp/leases.ts';
 import { startDhcpServer } from '#bootserver/dhcp/server.ts';
 import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import { runIn } from '#rack/netns.ts';
@@ -16,7 +16,7 @@ import { network } from './bench.ts';
 const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
 const database = new Database(':memory:');
-const leases = new LeaseTable(database);
+const leases = new Leases(database, [network], silentLog());
 const warnings: { facts: Record<string, unknown>; text: string }[] = [];
 const foreign = '02:00:00:00:00:99';
 let server: Closable;
@@ -75,7 +75,10 @@ test('hosts that took addresses of the pool by themselves are found and told bef
 
 test('a client gets an address at which nobody answers', async () => {
   await udhcpc('client0');
-  expect(leases.ofClient(`1/${wire.clientMac}`)).toMatchObject({ address: '10.77.0.103', state: 'bound' });
+  expect(leases.of(network).ofClient(`1/${wire.clientMac}`)).toMatchObject({
+    address: '10.77.0.103',
+    state: 'bound',
+  });
 });
 
 test('one that finds the pool full gets none, and the operator is told once, with figures', async () => {

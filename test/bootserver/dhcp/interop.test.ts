@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openInterfaceSocket } from '#base/boundSocket.ts';
+import { openInterfaceSockets } from '#base/boundSocket.ts';
 import { systemClock } from '#base/clock.ts';
 import { silentLog } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
-import { LeaseTable } from '#bootserver/dhcp/leases.ts';
+import { Leases } from '#bootserver/dhcp/leases.ts';
 import { startDhcpServer } from '#bootserver/dhcp/server.ts';
 import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import { siteDiscovery } from '#contract/siteDiscovery.ts';
@@ -22,7 +22,7 @@ const dhclient = await foreignProgram('isc-dhcp-client', 'dhclient');
 const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
 const database = new Database(':memory:');
-const leases = new LeaseTable(database);
+const leases = new Leases(database, [network], silentLog());
 const timeline: string[] = [];
 let server: Closable;
 let directory: string;
@@ -70,7 +70,7 @@ test('udhcpc gets an address, a router and name servers by broadcast', async () 
     serverid: '10.77.0.1',
     lease: '600',
   });
-  expect(leases.at(told.ip!)).toMatchObject({ state: 'bound', key: `1/${wire.clientMac}` });
+  expect(leases.of(network).at(told.ip!)).toMatchObject({ state: 'bound', key: `1/${wire.clientMac}` });
   expect(timeline).toEqual([`OFFER ${told.ip} (os)`, `ACK ${told.ip} (os)`]);
 });
 
@@ -87,7 +87,7 @@ test('udhcpc keeps its address when it names another client identifier', async (
 });
 
 test('a second server on the interface is refused its port', () => {
-  expect(() => openInterfaceSocket(wire.server.name, 67)).toThrow(
+  expect(() => openInterfaceSockets(wire.server.name, 67, wire.server.address)).toThrow(
     expect.objectContaining({ code: 'EADDRINUSE' }),
   );
 });
@@ -97,11 +97,11 @@ test('ISC dhclient gets the same lease, and gives it back', async () => {
   const command = await dhclientCommand();
   const run = (...args: string[]) =>
     runIn(wire.clientNamespace, [...command, ...args, 'client0'], { timeoutMs: 15_000 });
-  const before = leases.ofClient(key)?.address;
+  const before = leases.of(network).ofClient(key)?.address;
   await run('-1');
-  expect(leases.ofClient(key)).toMatchObject({ state: 'bound', address: before });
+  expect(leases.of(network).ofClient(key)).toMatchObject({ state: 'bound', address: before });
   await run('-r');
-  await expect.poll(() => leases.ofClient(key)?.expiresAt).toBeLessThanOrEqual(Date.now());
+  await expect.poll(() => leases.of(network).ofClient(key)?.expiresAt).toBeLessThanOrEqual(Date.now());
 });
 
 /** Its script only sets the address, which it needs to reach the server when it releases. */

@@ -1,0 +1,91 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { RateLimiter } from '#doors/rateLimiter.ts';
+import type { Boots } from '../boots.ts';
+import { type AddressView, poolUse, reservedAddress } from './allocation.ts';
+import type { ClientFacts } from './client.ts';
+import type { Decision } from './decide.ts';
+import { type DhcpPacket, hardwareAddress } from './packet.ts';
+
+export interface JournalParts {
+  boots: Boots;
+  log: Log;
+  clock: Clock;
+}
+
+type Answered = Extract<Decision, { kind: 'reply' }>;
+type Who = { mac: string; xid: number; client: string };
+
+/** That somebody got no address is told at most so often: its clients ask again and again. */
+const warnEveryMs = 60_000;
+/**
+ * What strangers make us write, in messages: a thousand of them that power on together are told in full, a flood is not. Of
+ * named machines everything is written.
+ */
+const strangersRate = { perSecond: 100, burst: 8000 };
+
+/** What is written of messages: a line of the log for each, and a line of the timeline for each step of a boot. */
+export class Journal {
+  readonly #parts: JournalParts;
+  readonly #strangers = new RateLimiter(strangersRate);
+  #unwritten = 0;
+  #warnedAt: number | undefined;
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
+  }
+
+  write(packet: DhcpPacket, client: ClientFacts, decision: Decision, view: AddressView): void {
+    const isNamed = view.reservations.reservation(client.key) !== undefined;
+    if (!isNamed && this.#strangers.take('all') > 0) this.#unwritten++;
+    else this.#writeOne(packet, client, decision);
+    if (decision.kind === 'silent' && decision.noAddress) this.#warnOfNoAddress(packet, client, view);
+  }
+
+  #writeOne(packet: DhcpPacket, client: ClientFacts, decision: Decision): void {
+    const who = { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
+    this.#tellOfUnwritten();
+    if (decision.kind === 'silent')
+      this.#parts.log.debug({ ...who, reason: decision.reason }, 'DHCP: no reply');
+    else this.#writeReply(who, packet, client, decision);
+  }
+
+  /** Renewals are no steps of a boot. */
+  #writeReply(who: Who, packet: DhcpPacket, client: ClientFacts, { what, reply }: Answered): void {
+    const { log, boots } = this.#parts;
+    const { yiaddr: address, file } = reply;
+    log[what === 'NAK' ? 'warn' : 'info']({ ...who, address, ...(file && { file }) }, `DHCP ${what}`);
+    if (client.mac === undefined || packet.ciaddr !== '0.0.0.0') return;
+    const boot = file === '' ? '' : `, ${file}`;
+    const text = what === 'NAK' ? 'address refused' : `${what} ${address}${boot}`;
+    boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`);
+  }
+
+  #tellOfUnwritten(): void {
+    if (this.#unwritten === 0) return;
+    const messages = this.#unwritten;
+    this.#unwritten = 0;
+    this.#parts.log.warn(
+      { messages },
+      'DHCP: so many messages of unknown machines that these were not logged',
+    );
+  }
+
+  #warnOfNoAddress(packet: DhcpPacket, client: ClientFacts, view: AddressView): void {
+    const now = this.#parts.clock.now();
+    if (this.#warnedAt !== undefined && now - this.#warnedAt < warnEveryMs) return;
+    this.#warnedAt = now;
+    const who = { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
+    const address = reservedAddress(client, view);
+    if (address === undefined)
+      this.#parts.log.warn(
+        { ...who, pool: poolUse(view) },
+        'DHCP: the pool has no address left: enlarge it, or free addresses',
+      );
+    else
+      this.#parts.log.warn(
+        { ...who, address, host: view.hosts.hostAt(address) },
+        'DHCP: another host has the address that is reserved for this machine',
+      );
+  }
+}
