@@ -30,7 +30,7 @@ test('DHCP is bound to the interface by its name, TFTP to the address', async ()
   const { config } = await configureSite();
   const [dhcp, tftp] = socketUnits(config);
   expect(dhcp?.text).toContain(
-    `ListenDatagram=0.0.0.0:${config.boot.dhcpPort}\nListenDatagram=127.0.0.1:${config.boot.dhcpPort}\nBindToDevice=lo\n`,
+    `ListenDatagram=0.0.0.0:${config.boot.dhcpPort}\nListenDatagram=127.0.0.1:${config.boot.dhcpPort}\nFreeBind=yes\nBindToDevice=lo\n`,
   );
   expect(tftp?.text).toContain(`ListenDatagram=127.0.0.1:${config.boot.tftpPort}\n`);
 });

@@ -105,6 +105,6 @@ test('a loader counts as given for a minute, and until the script is there', asy
 
 test('a flood of machines forgets the oldest ones', () => {
   const first = boot();
-  for (let n = 0; n < 4096; n++) boots.discovered(`02:00:00:01:${n >> 8}:${n & 255}`, 'os');
+  for (let n = 0; n < 8192; n++) boots.discovered(`02:00:00:01:${n >> 8}:${n & 255}`, 'os');
   expect(bootId()).not.toBe(first);
 });
