@@ -57,7 +57,8 @@ export class Journal {
     log[what === 'NAK' ? 'warn' : 'info']({ ...who, address, ...(file && { file }) }, `DHCP ${what}`);
     if (client.mac === undefined || packet.ciaddr !== '0.0.0.0') return;
     const boot = file === '' ? '' : `, ${file}`;
-    const text = what === 'NAK' ? 'address refused' : `${what} ${address}${boot}`;
+    const given = address === '0.0.0.0' ? 'without an address' : address;
+    const text = what === 'NAK' ? 'address refused' : `${what} ${given}${boot}`;
     boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`);
   }
 

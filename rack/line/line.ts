@@ -40,6 +40,10 @@ export interface LineOptions {
   os: OsVariant;
   /** How the source answers for the OS image. */
   osSource?: SourceBehaviour;
+  /** Fields of the site's `[provisioning]` beside, or in place of, the usual ones. */
+  provisioning?: Readonly<Record<string, unknown>>;
+  /** Starts what else stands on the site's network before the agent does, such as another DHCP server. */
+  neighbours?(rack: Rack, directory: string): Promise<Closable>;
   progress: Progress;
   /** Aborted: what was started is ended. */
   signal: AbortSignal;
@@ -80,13 +84,14 @@ export async function startLine(options: LineOptions): Promise<Line> {
 }
 
 async function assemble(options: LineOptions, artifacts: Artifacts, started: Closable[]): Promise<Line> {
-  const { directory, progress, signal } = options;
+  const { directory, progress, signal, provisioning = {} } = options;
   progress('building the rack');
   const rack = await raiseRack(options, artifacts, started);
   signal.throwIfAborted();
+  if (options.neighbours !== undefined) started.push(await options.neighbours(rack, directory));
   progress('starting the image source, the centre and the site agent');
   const signer = makeSigner();
-  const services = await startServices({ rack, directory, artifacts, signer, started });
+  const services = await startServices({ rack, directory, artifacts, signer, started, provisioning });
   signal.throwIfAborted();
   const { books, centre, source } = services;
   const { api } = centre;

@@ -20,13 +20,15 @@ export interface ServicesOptions {
   directory: string;
   artifacts: Artifacts;
   signer: Signer;
+  /** Fields of the site's `[provisioning]`. */
+  provisioning: Readonly<Record<string, unknown>>;
   /** Told of everything that was started, in order. */
   started: Closable[];
 }
 
 /** Starts the image source and the centre, joins the site to it and starts the site agent. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { rack, directory, artifacts, signer, started } = options;
+  const { rack, directory, artifacts, signer, started, provisioning } = options;
   const source = await startSource(rack.namespaces.centre, directory);
   started.push({ close: () => source.process.stop() });
   const books = await prepareCentre(path.join(directory, 'centre'), signer);
@@ -45,6 +47,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     ipxeDirectory: artifacts.ipxeDirectory,
     sourceCaFile: source.certificateFile,
     directory: path.join(directory, 'site'),
+    provisioning,
   });
   started.push({ close: () => site.stop() });
   return { source, books, centre, site };

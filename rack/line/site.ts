@@ -20,6 +20,8 @@ export interface SiteOptions {
   ipxeDirectory: string;
   sourceCaFile: string;
   directory: string;
+  /** Fields of `[provisioning]` beside, or in place of, the usual ones. */
+  provisioning: Readonly<Record<string, unknown>>;
 }
 
 /** The site agent as a process in its namespace, which can be stopped, killed and started again. */
@@ -73,7 +75,7 @@ async function join({ rack, bcd, books, centreUrl, directory }: SiteOptions): Pr
   await run(...commandIn(rack.namespaces.site, command));
 }
 
-function config({ rack, directory, ipxeDirectory, sourceCaFile }: SiteOptions): object {
+function config({ rack, directory, ipxeDirectory, sourceCaFile, provisioning }: SiteOptions): object {
   const vlans = rack.machines.flatMap(({ trunk }) => trunk?.vlans ?? []).map(({ id }) => id);
   return {
     stateDirectory: path.join(directory, 'state'),
@@ -84,6 +86,7 @@ function config({ rack, directory, ipxeDirectory, sourceCaFile }: SiteOptions): 
       poolEnd: '10.77.0.200',
       leaseTime: '10m',
       subnets: [...new Set(vlans)].map(vlanSubnet),
+      ...provisioning,
     },
     boot: { ipxeDirectory, consoles: ['ttyS0,115200'] },
     cache: { sourceCaFile, quota: '20GiB' },

@@ -9,7 +9,9 @@ import type { Report } from './report.ts';
 const prefix = 'e2e';
 const directory = path.resolve(import.meta.dirname, '../../.rack/e2e');
 
-export type LineSetup = Pick<LineOptions, 'machines' | 'osSource'> & { os?: Partial<LineOptions['os']> };
+export type LineSetup = Pick<LineOptions, 'machines' | 'osSource' | 'provisioning' | 'neighbours'> & {
+  os?: Partial<LineOptions['os']>;
+};
 
 /** What the cases deploy. */
 export const osRef = 'demo-os@2026.11';

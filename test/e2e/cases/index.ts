@@ -1,5 +1,7 @@
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { apiFuzz } from './apiFuzz.ts';
+import { only4011, proxy } from './besideDhcp.ts';
+import { biosUndionly } from './biosUndionly.ts';
 import { clockOff } from './clock.ts';
 import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
@@ -32,6 +34,9 @@ export const cases: readonly EndToEndCase[] = [
   killRamdisk,
   noCentre,
   clockOff,
+  proxy,
+  only4011,
+  biosUndionly,
   lifecycle,
   sanbootFallback,
   vlan,
