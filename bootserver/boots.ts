@@ -100,6 +100,7 @@ export class Boots {
   loaderGiven(mac: string): void {
     const boot = this.#current(mac);
     boot.stage = 'loader';
+    this.#acceptance.came(mac);
     this.#advise(mac, this.#loops.loaderGiven(mac, boot.bootId));
   }
 
