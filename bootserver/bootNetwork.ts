@@ -15,6 +15,7 @@ import type { ImageReader } from './http/imageReader.ts';
 import { bootRoutes } from './http/routes.ts';
 import { startBootHttp } from './http/server.ts';
 import type { BootDecision, MachineFacts } from './machine.ts';
+import type { RaspberryPiFiles } from './raspberryPiFiles.ts';
 import { transferLimits } from './tftp/limits.ts';
 import { startTftpServer } from './tftp/server.ts';
 import type { TransferReport } from './tftp/session.ts';
@@ -51,6 +52,7 @@ export interface BootParts {
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   images: ImageReader;
   files: ReadonlyMap<string, Buffer>;
+  raspberryPi: RaspberryPiFiles;
   boots: Boots;
   leases: Leases;
   heard: HeardAddresses;
@@ -93,11 +95,12 @@ function startHttp({ address, machineUrl }: BootNetwork, parts: BootParts) {
 async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
   const { log, clock } = parts;
   const autoexec = Buffer.from(bootScript(httpUrl, network.address));
+  const own = new Map([...parts.files, [autoexecName, autoexec]]);
   return startTftpServer({
     address: network.address,
     port: parts.ports.tftp,
     ...(network.sockets?.tftp !== undefined && { fd: network.sockets.tftp }),
-    files: new Map([...parts.files, [autoexecName, autoexec]]),
+    files: { get: (name) => own.get(name) ?? parts.raspberryPi.get(name) },
     limits: await transferLimits(network.interface),
     report: (transfer) => reportTransfer(transfer, parts),
     log,

@@ -18,6 +18,7 @@ import { addressHolders, type HeldBeside, type Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
+import { raspberryPiFiles, readRaspberryPiFiles } from './raspberryPiFiles.ts';
 import type { TroubleCounts } from './troubles.ts';
 
 export type { BootNetwork, RelayedNetwork } from './bootNetwork.ts';
@@ -34,6 +35,8 @@ export interface BootServerOptions {
   images: ImageReader;
   /** Folder with the iPXE binaries (`snponly.efi`, `undionly.kpxe`, …); they are read into memory at start. */
   ipxeDirectory: string;
+  /** Folder with what the boot ROMs of Raspberry Pis load; without it they find nothing. */
+  raspberryPiDirectory?: string;
   /** Leases are kept in tables of this database, named `dhcp_…`. */
   database: Sqlite;
   timeline(event: BootEvent): void;
@@ -106,6 +109,7 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
     leases,
     holders: holdersOn([...options.networks], relayed, { leases, heard }),
     files: await loadBinaries(options.ipxeDirectory),
+    raspberryPi: raspberryPiFiles(await raspberryPiFolder(options)),
     boots: new Boots(neverThrowing(options.timeline, log), clock, options.lastBoot),
     ports: {
       http: options.httpPort ?? 8080,
@@ -115,6 +119,10 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
     },
     clock,
   };
+}
+
+async function raspberryPiFolder({ raspberryPiDirectory: directory }: BootServerOptions) {
+  return directory === undefined ? new Map<string, Buffer>() : readRaspberryPiFiles(directory);
 }
 
 function holdersOn(

@@ -51,13 +51,14 @@ function bootOptions(
   environment: NodeJS.ProcessEnv,
   { state, cache, log, onEvent }: BootParts,
 ): BootServerOptions {
-  const { httpPort, dhcpPort, tftpPort, ipxeDirectory, consoles } = config.boot;
+  const { httpPort, dhcpPort, tftpPort, ipxeDirectory, raspberryPiDirectory, consoles } = config.boot;
   return {
     networks: withSockets(config, listenFds(environment)),
     relayed: relayedNetworks(config.provisioning),
     ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, onEvent, log }),
     images: cache,
     ipxeDirectory,
+    ...known({ raspberryPiDirectory }),
     database: state.database,
     log,
     httpPort,

@@ -93,7 +93,9 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     log,
   };
   keep(await openMachineListener(listens, parts));
-  const admin = { siteId, stateDirectory: config.stateDirectory, kept, revocations, state, cache, log };
+  const { troubles } = bootServer;
+  const { stateDirectory } = config;
+  const admin = { siteId, stateDirectory, kept, revocations, state, cache, troubles, log };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
 

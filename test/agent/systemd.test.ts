@@ -35,6 +35,18 @@ test('DHCP is bound to the interface by its name, TFTP to the address', async ()
   expect(tftp?.text).toContain(`ListenDatagram=127.0.0.1:${config.boot.tftpPort}\n`);
 });
 
+test.each([
+  ['proxy', ['bcd-dhcp.socket', 'bcd-pxe.socket', 'bcd-tftp.socket']],
+  ['4011-only', ['bcd-pxe.socket', 'bcd-tftp.socket']],
+  ['off', ['bcd-tftp.socket']],
+] as const)('in mode %s the sockets are %j', async (mode, names) => {
+  const { config } = await configureSite();
+  const units = socketUnits({ ...config, provisioning: { ...config.provisioning, mode } });
+  expect(units.map(({ name }) => name)).toEqual(names);
+  const pxe = units.find(({ name }) => name === 'bcd-pxe.socket');
+  if (mode !== 'off') expect(pxe?.text).toContain('ListenDatagram=127.0.0.1:4011\nFreeBind=yes\n');
+});
+
 test.skipIf(!has('systemd-analyze'))('systemd finds nothing to say about the units', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-units-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findSpec } from '#central/agents/nodeSpec.ts';
 import { onHost } from '#central/host.ts';
 import { createJoinToken } from '#central/join/joinTokens.ts';
+import type { NodeSpecContent } from '#contract/nodeSpec.ts';
 import { agentClient, joinAs, pollOnce } from './fakeSite.ts';
 import { deploy, follow } from './line.ts';
 import { sampleProfile } from './sampleProfile.ts';
@@ -134,4 +136,34 @@ test.each<[string, object]>([
     status: 400,
     error: { code: 'INVALID_INPUT', details: { path } },
   });
+});
+
+test('quirks of a node and of its pool reach the site together, and go when they are taken away', async () => {
+  const { call, siteId, poolId, directory } = stage.line;
+  const quirksAtSite = () =>
+    onHost(directory, async ({ store }) => {
+      const spec = await findSpec(store, { role: 'site', id: siteId });
+      const { site } = JSON.parse(spec?.content ?? '{}') as NodeSpecContent;
+      return site?.nodes.find(({ nodeId }) => nodeId === 'node-1')?.bootQuirks;
+    });
+  const node = { tenantId: 'root', nodeId: 'node-1' };
+  const own = { 'uefi-pxe': ['discovery-control'] };
+  expect((await call('nodes.setBootQuirks', { ...node, bootQuirks: own })).data).toMatchObject({
+    bootQuirks: own,
+  });
+  const { policy } = (await call('pools.get', { tenantId: 'root', poolId })).data as { policy: object };
+  const ofPool = { 'uefi-pxe': ['no-option-67'], ipxe: ['chain-ipxe'] };
+  await call('pools.update', { tenantId: 'root', poolId, policy: { ...policy, bootQuirks: ofPool } });
+  const both = { 'uefi-pxe': ['discovery-control', 'no-option-67'], ipxe: ['chain-ipxe'] };
+  await expect.poll(quirksAtSite).toEqual(both);
+  await call('nodes.setBootQuirks', { ...node, bootQuirks: {} });
+  await call('pools.update', { tenantId: 'root', poolId, policy });
+  await expect.poll(quirksAtSite).toBeUndefined();
+});
+
+test('a quirk that is none is refused by its name', async () => {
+  const bootQuirks = { any: ['no-such-quirk'] };
+  expect(
+    await stage.line.call('nodes.setBootQuirks', { tenantId: 'root', nodeId: 'node-1', bootQuirks }),
+  ).toMatchObject({ error: { code: 'INVALID_INPUT', details: { path: 'bootQuirks.any[0]' } } });
 });

@@ -1,9 +1,10 @@
 import { version } from '#base/version.ts';
+import { type Trouble, troubles } from '#bootserver/troubles.ts';
 import type { CacheOverview } from '#cache/operator.ts';
 import type { AdminParts } from './routes.ts';
 
 /** The figures of a site in Prometheus' text format, version 0.0.4. */
-export function metrics({ state, cache, siteId, kept }: AdminParts): string {
+export function metrics({ state, cache, siteId, kept, troubles: counts }: AdminParts): string {
   const { journal, entries, events } = state;
   const images = Map.groupBy(cache.inventory().images, (image) => image.state);
   const rows = [
@@ -23,6 +24,11 @@ export function metrics({ state, cache, siteId, kept }: AdminParts): string {
       ['', events.dropped()],
     ]),
     family('bcd_boot_entries', 'Machines that boot a ramdisk next.', [['', entries.all().length]]),
+    family(
+      'bcd_boot_troubles',
+      'How often machines were kept from booting here since the start, by why.',
+      Object.keys(troubles).map((name) => [`{trouble="${name}"}`, counts.of(name as Trouble)]),
+    ),
     family(
       'bcd_images',
       'Images of the cache, by state.',

@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts';
 import { version } from '#base/version.ts';
+import type { TroubleCounts } from '#bootserver/troubles.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -15,6 +16,7 @@ import { metrics } from './metrics.ts';
 export interface AdminParts extends HealthParts {
   state: SiteState;
   revocations: Pick<Revocations, 'current'>;
+  troubles: Pick<TroubleCounts, 'of'>;
   cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready'>;
   log: Log;
 }

@@ -15,6 +15,13 @@ export const Boot = Type.Object(
       description:
         'Where the iPXE binaries are (`snponly.efi`, `undionly.kpxe`); the default is where Debian has them.',
     }),
+    raspberryPiDirectory: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Folder with what the boot ROMs of Raspberry Pis load by TFTP; a machine finds `<serial>/` or `<mac>/` of its own there before what all share.',
+      }),
+    ),
     dhcpPort: Type.Integer({
       minimum: 1,
       maximum: 65_535,

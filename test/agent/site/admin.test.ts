@@ -69,6 +69,7 @@ test('status shows open operations and boot entries, metrics count them', async 
   });
   const metrics = await (await fetch(`${bench.adminUrl}/metrics`)).text();
   expect(metrics).toContain('bcd_boot_entries 1\n');
+  expect(metrics).toContain('bcd_boot_troubles{trouble="not-accepted"} 0\n');
   expect(metrics).toContain('bcd_images{state="ready"} 1\n');
 });
 
