@@ -46,6 +46,7 @@ function planMachine(prefix: string, machine: MachineSpec, index: number, rack: 
     tap: `tap${index}`,
     ...(machine.nicRom === undefined ? {} : { nicRom: path.resolve(machine.nicRom) }),
     ...(machine.vlans === undefined ? {} : { trunk: planTrunk(machine.vlans, index, directory) }),
+    ...(machine.bootsOver === undefined ? {} : { bootsOver: machine.bootsOver }),
     ...(machine.rtc === undefined ? {} : { rtcOffsetSeconds: rtcOffset(machine.rtc, Date.now()) }),
   };
 }

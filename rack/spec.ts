@@ -30,6 +30,8 @@ const MachineSpec = Type.Object(
     vlans: Type.Optional(
       Type.Array(Type.Integer({ minimum: 2, maximum: 254 }), { minItems: 1, uniqueItems: true }),
     ),
+    /** `http`: its firmware boots by HTTP alone, not by PXE; `ipv6`: by PXE over IPv6 alone, not over IPv4 first. */
+    bootsOver: Type.Optional(Type.Enum(['http', 'ipv6'])),
     /** What its battery clock shows at first: `+2h` off the right time, or a date, `2010-01-01`. */
     rtc: Type.Optional(Type.String({ pattern: rtcPattern })),
   },
@@ -91,6 +93,9 @@ const options: Record<string, (machine: MachineDocument, value: string) => void>
   vlan: (machine, value) => {
     machine.vlans = [...(machine.vlans ?? []), Number(value)];
   },
+  over: (machine, value) => {
+    machine.bootsOver = value;
+  },
   rtc: (machine, value) => {
     machine.rtc = value;
   },
@@ -105,6 +110,7 @@ interface MachineDocument {
   nicRom?: string;
   vlans?: number[];
   rtc?: string;
+  bootsOver?: string;
 }
 
 /**

@@ -29,6 +29,7 @@ export interface LineMachine {
   rtc?: string;
   /** Its cable ends at a trunk port with these VLANs, each a network of the site. */
   vlans?: readonly number[];
+  bootsOver?: 'http' | 'ipv6';
 }
 
 export interface LineOptions {

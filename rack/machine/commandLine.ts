@@ -25,14 +25,16 @@ export function qemuArguments(machine: MachineRecord, override: BootOverride): r
     ...diskArguments(machine.disks, bootIndex),
     ...['-device', `ide-cd,bus=ide.5,id=${cdId}${bootIndex(cdId)}`],
     ...network(machine, bootIndex(nicId)),
-    ...(bootsByHttp(override) ? withoutPxe : []),
+    ...withoutPxe(machine, override),
   ];
 }
 
-const withoutPxe = ['IPv4', 'IPv6'].flatMap((family) => [
-  '-fw_cfg',
-  `name=opt/org.tianocore/${family}PXESupport,string=n`,
-]);
+/** OVMF offers HTTP boot first only where PXE is off; with PXE over IPv4 on it begins with IPv6 after 65 s. */
+function withoutPxe({ bootsOver }: MachineRecord, override: BootOverride): string[] {
+  const byHttp = bootsOver === 'http' || bootsByHttp(override);
+  const off = byHttp ? ['IPv4', 'IPv6'] : bootsOver === 'ipv6' ? ['IPv4'] : [];
+  return off.flatMap((family) => ['-fw_cfg', `name=opt/org.tianocore/${family}PXESupport,string=n`]);
+}
 
 function runControl({ name }: MachineRecord): string[] {
   return [

@@ -5,10 +5,11 @@ import { catalog } from './catalog.ts';
 import { imageServe } from './imageServe.ts';
 import { imageWrite } from './imageWrite.ts';
 import { join } from './join.ts';
+import { storm } from './storm.ts';
 import { tftp } from './tftp.ts';
 
 /** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
-const benchmarks: readonly Benchmark[] = [catalog, imageServe, imageWrite, join, tftp];
+const benchmarks: readonly Benchmark[] = [catalog, imageServe, imageWrite, join, storm, tftp];
 
 const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },

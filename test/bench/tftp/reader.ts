@@ -29,6 +29,24 @@ export function readFile(options: ReaderOptions): Promise<string | undefined> {
   return new Promise((resolve) => new Reader(options, resolve));
 }
 
+/** Asks for a file's size and ends the transfer with ERROR 8, as OVMF does before it loads a file. */
+export function probeSize({ from, host, file }: Omit<ReaderOptions, 'progress'>): Promise<void> {
+  const fd = openTransferSocket(from);
+  const socket = createSocket('udp4');
+  const ask = () => sendDatagrams(fd, socketAddress(host, 69), [request(file)]);
+  return new Promise((resolve) => {
+    const timer = setInterval(ask, firmware.timeoutMs);
+    socket.once('message', (_, { address, port }) => {
+      clearInterval(timer);
+      sendDatagrams(fd, socketAddress(address, port), [Buffer.from('\0\x05\0\x08User aborted\0')]);
+      socket.close();
+      resolve();
+    });
+    socket.bind({ fd });
+    ask();
+  });
+}
+
 /** RFC 1350 with RFC 2347, 2348, 2349 and 7440: acknowledges each window's last block, and what it has when one is missing. */
 class Reader {
   readonly #fd: number;

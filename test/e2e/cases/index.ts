@@ -20,6 +20,7 @@ import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
 import { vlan } from './vlan.ts';
+import { uefiHttp } from './uefiHttp.ts';
 import { withdrawnImage } from './withdrawals.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
@@ -54,4 +55,5 @@ export const cases: readonly EndToEndCase[] = [
   rotateKeys,
   apiFuzz,
   withdrawnImage,
+  uefiHttp,
 ];

@@ -1,0 +1,60 @@
+import { tenantId } from '#rack/line/catalog.ts';
+import { allEvents, enrolled, followWorkflow } from '#rack/line/deployment.ts';
+import type { Line } from '#rack/line/line.ts';
+import type { EndToEndCase } from '../endToEndCase.ts';
+import { consoleShows } from '../observe.ts';
+import type { Report } from '../report.ts';
+import { osRef, withLine } from '../withLine.ts';
+
+/** Boots the ramdisk and does nothing in it. */
+const profile = {
+  id: 'boot-ramdisk',
+  version: 1,
+  target: 'metal',
+  role: 'host',
+  image: { ref: osRef },
+  steps: [
+    { use: 'boot.prepareRamdisk', on: 'site' },
+    { use: 'management.setBootDevice', on: 'site', with: { device: 'pxe' } },
+    { use: 'power.setPower', on: 'site', with: { action: 'cycle' } },
+    { use: 'wait.agentJoined', with: { role: 'ramdisk' }, timeout: '5m' },
+  ],
+};
+
+export const uefiHttp: EndToEndCase = {
+  name: 'uefi-http',
+  about: 'a UEFI machine without PXE boots by HTTP into the ramdisk, which joins',
+  run: (report, options) => {
+    const machines = [
+      { name: 'm1', firmware: 'uefi', bootsOver: 'http', memoryMiB: 512, disks: [] },
+    ] as const;
+    return withLine(report, options, { machines }, async (line) => {
+      report.phase('boot');
+      const workflowId = await bootRamdisk(line);
+      const workflow = await followWorkflow(line, workflowId, {
+        signal: AbortSignal.any([options.signal, AbortSignal.timeout(240_000)]),
+      });
+      report.check('the ramdisk has joined', workflow.state === 'succeeded', workflow);
+      await checkWay(report, line, workflowId, options.signal);
+    });
+  },
+};
+
+async function bootRamdisk(line: Line): Promise<string> {
+  const nodeId = line.nodes.get('m1');
+  await line.api.call('profiles', 'create', { tenantId, document: profile });
+  await enrolled(line, nodeId);
+  const deploy = { tenantId, nodeId, profileId: profile.id };
+  return (await line.api.call<{ workflowId: string }>('metal', 'deploy', deploy)).workflowId;
+}
+
+async function checkWay(report: Report, line: Line, workflowId: string, signal: AbortSignal): Promise<void> {
+  await consoleShows(line, 'm1', /Start HTTP Boot over IPv4/, 5_000, signal);
+  report.check('the firmware booted by HTTP', true);
+  const boots = (await allEvents(line, workflowId)).filter(({ type }) => type.startsWith('boot.'));
+  const has = (type: string, text: RegExp) => boots.some((one) => one.type === type && text.test(one.text));
+  report.check('DHCP named the URL to an HTTP client', has('boot.dhcp', /uefi-http/), boots);
+  report.check('iPXE came by HTTP', has('boot.http', /ipxe-amd64\.efi/), boots);
+  report.check('nothing came by TFTP', !boots.some(({ type }) => type === 'boot.tftp'), boots);
+  report.check('iPXE got its script', has('boot.script', /ramdisk/), boots);
+}
