@@ -60,7 +60,7 @@ async function filledCache() {
   const filled = await openCache({ directory: images, quotaBytes: 2 ** 30, sourceCa: ca.pem, log });
   filled.desire([
     {
-      ...{ ref: 'ramdisk@1', kind: 'ramdisk', digest, sizeBytes: uki.length, format: 'raw' },
+      ...{ ref: 'ramdisk@1', kind: 'os', digest, sizeBytes: uki.length, format: 'raw' },
       ...{ compression: 'none', sources: [source.origin] },
     },
   ]);
