@@ -19,8 +19,8 @@ import { sanbootFallback } from './sanbootFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
-import { vlan } from './vlan.ts';
 import { uefiHttp } from './uefiHttp.ts';
+import { vlan } from './vlan.ts';
 import { withdrawnImage } from './withdrawals.ts';
 
 /** Every end-to-end case, in the order in which `--list` names them. */
