@@ -159,6 +159,8 @@ function reportTransfer(transfer: TransferReport, { boots, holders, log }: BootP
   log[transfer.outcome === 'complete' ? 'info' : 'warn'](transfer, `TFTP ${transfer.outcome}`);
   const mac = holders.macAt(transfer.client);
   if (mac === undefined) return;
-  boots.note(mac, 'boot.tftp', `${transfer.file} ${transfer.outcome}, ${transfer.bytes} bytes`);
+  const { file, outcome, bytes, blockSize, resentBlocks } = transfer;
+  const fact = { step: 'tftp', file, outcome, bytes, blockSize, resentBlocks } as const;
+  boots.note(mac, 'boot.tftp', `${file} ${outcome}, ${bytes} bytes`, fact);
   if (transfer.outcome === 'complete') boots.loaderGiven(mac);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { BootFact } from '#contract/bootFact.ts';
 import { bootClasses } from '#contract/bootQuirks.ts';
 import { newId } from '#contract/ids.ts';
 import { Acceptance } from './acceptance.ts';
@@ -61,11 +62,11 @@ export class Boots {
   }
 
   /** Writes one line of the machine's present boot. */
-  note(mac: string, type: BootEvent['type'], text: string): void {
+  note(mac: string, type: BootEvent['type'], text: string, fact?: BootFact): void {
     const boot = this.#current(mac);
     boot.lastSeen = this.#clock.now();
     if (coming.includes(type)) this.#acceptance.came(mac);
-    this.#timeline({ bootId: boot.bootId, mac, type, text });
+    this.#timeline({ bootId: boot.bootId, mac, type, text, ...(fact !== undefined && { fact }) });
   }
 
   /** Counts what no machine's timeline tells. */

@@ -1,4 +1,5 @@
 import type { SiteEvent } from '#contract/agentWire.ts';
+import type { BootFact } from '#contract/bootFact.ts';
 import type { EfiLoader } from '#contract/efiLoader.ts';
 import type { HeldBeside } from './holders.ts';
 
@@ -54,4 +55,5 @@ export interface BootEvent {
   mac: string;
   type: Extract<SiteEvent['type'], `boot.${string}`>;
   text: string;
+  fact?: BootFact;
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { BootFact } from './bootFact.ts';
 import type { CachedImage } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
 import { NodeSpec } from './nodeSpec.ts';
@@ -56,6 +57,7 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
         | 'boot.advice'
         | 'boot.other';
       text: string;
+      fact?: BootFact;
     }
   /** `entry` is the boot entry that the ramdisk joined under, as the centre signed it. */
   | { type: 'agent.joined'; role: 'ramdisk'; trust: TrustLevel; join: RamdiskJoin; entry: string }

@@ -6,6 +6,7 @@ import { type AddressView, poolUse, reservedAddress } from './allocation.ts';
 import type { ClientFacts } from './client.ts';
 import type { Decision } from './decide.ts';
 import { type DhcpPacket, hardwareAddress } from './packet.ts';
+import { replyFact } from './replyFact.ts';
 
 export interface JournalParts {
   boots: Boots;
@@ -59,7 +60,8 @@ export class Journal {
     const boot = file === '' ? '' : `, ${file}`;
     const given = address === '0.0.0.0' ? 'without an address' : address;
     const text = what === 'NAK' ? 'address refused' : `${what} ${given}${boot}`;
-    boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`);
+    const fact = replyFact(what, client.kind, file);
+    boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`, fact);
   }
 
   #tellOfUnwritten(): void {

@@ -10,6 +10,7 @@ import { networkOf } from './networkOf.ts';
 import { observeOn4011 } from './observe.ts';
 import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
 import { decideOn4011, destinationOn4011 } from './pxe4011.ts';
+import { replyFact } from './replyFact.ts';
 
 export interface Server4011Options {
   /** Our own on the network; an answer leaves from the address that was asked. */
@@ -81,5 +82,10 @@ function answer(packet: DhcpPacket, from: RemoteInfo, socket: Socket, options: S
   });
   log.info({ ...who, to: address, file: reply.file }, 'port 4011: ACK');
   if (client.mac !== undefined)
-    boots.note(client.mac, 'boot.dhcp', `ACK from port 4011, ${reply.file} (${client.kind})`);
+    boots.note(
+      client.mac,
+      'boot.dhcp',
+      `ACK from port 4011, ${reply.file} (${client.kind})`,
+      replyFact('ACK', client.kind, reply.file),
+    );
 }

@@ -8,6 +8,7 @@ import { binary, binaryPattern } from './binaries.ts';
 import type { ImageReader } from './imageReader.ts';
 import { image, imagePattern } from './images.ts';
 import { machineScript } from './machineScript.ts';
+import { notedImage } from './notedImage.ts';
 import type { BootRequest } from './request.ts';
 import type { Route } from './route.ts';
 
@@ -61,10 +62,7 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
       path: '/images/sha256/<digest>',
       pattern: imagePattern,
       isDownload: true,
-      answer: (request) => {
-        if (request.method === 'GET') noteImage(request, options);
-        return image(request, options.images);
-      },
+      answer: (request) => notedImage(request, options, image(request, options.images)),
     },
     {
       path: '/healthz',
@@ -79,6 +77,7 @@ function noteScript({ mac, uuid, firmware }: MachineFacts, decision: BootDecisio
     mac,
     decision.kind === 'disk' ? 'boot.disk' : 'boot.script',
     `${inWords(decision, firmware)} (${[firmware, uuid].filter(Boolean).join(', ')})`,
+    { step: 'script', boots: decision.kind },
   );
 }
 
@@ -97,13 +96,6 @@ function localDisk(firmware: MachineFacts['firmware'], loader: EfiLoader | undef
 function noteLoader({ from, path }: BootRequest, { boots, holders }: BootRoutesOptions): void {
   const mac = holders.macAt(from);
   if (mac === undefined) return;
-  boots.note(mac, 'boot.http', path);
+  boots.note(mac, 'boot.http', path, { step: 'loader', file: path });
   boots.loaderGiven(mac);
-}
-
-/** Ranges are the many pieces of one download: only a request for the start is a step of the boot. */
-function noteImage({ from, path, range }: BootRequest, { boots, holders }: BootRoutesOptions): void {
-  const mac = holders.macAt(from);
-  if (mac === undefined) return;
-  if (range === undefined || range.startsWith('bytes=0-')) boots.note(mac, 'boot.http', path);
 }

@@ -8,6 +8,7 @@ import type { BootToken } from '../store/bootTokens.ts';
 import type { Session } from '../store/sessions.ts';
 import { contest, refuseOtherHost } from './alarms.ts';
 import { checkProof, decideClaim } from './claim.ts';
+import { noteMachine } from './note.ts';
 import type { MachineParts } from './parts.ts';
 
 /**
@@ -86,7 +87,9 @@ function claimedToken({ message, claimedBy, peer }: Claim, parts: MachineParts):
   if (decision.kind === 'other-host') throw refuseOtherHost(decision.token, peer, parts);
   if (decision.kind === 'contest')
     throw contest(decision.token, `a second claimant, ${peer}, showed the boot token of ${mac}`, parts);
-  throw new RailheadError(decision.code, decision.message, { path: 'token', reason: decision.reason });
+  const { code, reason, message: why } = decision;
+  noteMachine(peer, `join refused: ${why}`, { step: 'join-refused', reason }, parts);
+  throw new RailheadError(code, why, { path: 'token', reason });
 }
 
 /** A machine that was reset has fallen silent; one that works on must not lose its place to whoever knows its MAC. */

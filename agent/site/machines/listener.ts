@@ -6,6 +6,7 @@ import { modernTls } from '#doors/tls.ts';
 import type { Identity } from '../../join/identity.ts';
 import { createSiteDoor, type Door, listen } from '../http/door.ts';
 import { watchDeadlines } from './deadlines.ts';
+import { noteMachine } from './note.ts';
 import type { MachineParts } from './parts.ts';
 import { endRevokedSessions, refuseRevokedPeer } from './revoked.ts';
 import { machineRoutes } from './routes.ts';
@@ -20,7 +21,19 @@ export function createMachineDoor(parts: MachineParts): Door {
     door,
     machineRoutes(parts).map((row) => barred(row, parts)),
   );
+  noteRefusedTls(door, parts);
   return door;
+}
+
+/** A ramdisk that does not take our certificate says so in TLS alone: most often its clock is wrong, or its image is of another centre. */
+function noteRefusedTls({ server }: Door, parts: MachineParts): void {
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, { remoteAddress = '' }: TLSSocket) => {
+    const reason = error.code ?? 'unknown';
+    // Port scans and connections that were given up are no refusals.
+    if (!/CERT|UNKNOWN_CA/.test(reason)) return;
+    const peer = remoteAddress.replace(/^::ffff:/, '');
+    noteMachine(peer, `the ramdisk refuses our TLS (${reason})`, { step: 'tls-refused', reason }, parts);
+  });
 }
 
 function barred(row: Route, parts: MachineParts): Route {

@@ -2,6 +2,7 @@ import { isIsoEntry } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type RamdiskTokenAnswer, RamdiskTokenRequest } from '#contract/join.ts';
 import { validate } from '#contract/validate.ts';
+import { noteMachine } from './note.ts';
 import type { MachineParts } from './parts.ts';
 
 /**
@@ -9,11 +10,8 @@ import type { MachineParts } from './parts.ts';
  * address that this site has leased to the MAC. Within one boot it undoes neither a claim nor a contest, as a script's does not.
  * @throws RailheadError NOT_FOUND without a boot entry of a ramdisk, FORBIDDEN from another address
  */
-export function requestToken(
-  body: unknown,
-  peer: string,
-  { state, bootOf, leasedTo }: MachineParts,
-): RamdiskTokenAnswer {
+export function requestToken(body: unknown, peer: string, parts: MachineParts): RamdiskTokenAnswer {
+  const { state, bootOf, leasedTo } = parts;
   const { mac } = validate(RamdiskTokenRequest, body);
   const entry = state.entries.byMac(mac, Date.now());
   if (entry === undefined || isIsoEntry(entry))
@@ -31,14 +29,15 @@ export function requestToken(
       reason: 'other-address',
     });
   const { entryId, nodeId, expiresAt } = entry;
-  return {
-    token: state.tokens.mint({
-      mac,
-      entryId,
-      nodeId,
-      address: peer,
-      bootId: bootOf(mac),
-      expiresAt: Date.parse(expiresAt),
-    }),
-  };
+  const bootId = bootOf(mac);
+  const token = state.tokens.mint({
+    mac,
+    entryId,
+    nodeId,
+    address: peer,
+    bootId,
+    expiresAt: Date.parse(expiresAt),
+  });
+  noteMachine(peer, 'the ramdisk asks for its boot token', { step: 'token' }, parts);
+  return { token };
 }

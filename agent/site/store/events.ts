@@ -18,6 +18,8 @@ export interface Events {
   taken(events: readonly SiteEvent[]): void;
   /** The newest events of a machine, oldest first. */
   timeline(mac: string, limit: number): SiteEvent[];
+  /** Events of a machine after the one numbered `after`, oldest first, and the number of the last. */
+  since(mac: string, after: number, limit: number): { events: SiteEvent[]; last: number };
   /** Every MAC that was seen, with the time of its newest event (milliseconds). */
   machines(): { mac: string; lastSeen: number }[];
   /** Whether an event of this type is kept for the MAC. */
@@ -37,7 +39,8 @@ type Row = { document: string };
 export function openEvents(database: Sqlite, now: () => number, most?: MostEvents): Events {
   const limits = limitEvents(database, most);
   const add = database.prepare(
-    'INSERT INTO events (event_id, at, mac, node_id, document) VALUES (@eventId, @at, @mac, @nodeId, @document)',
+    `INSERT INTO events (event_id, at, mac, node_id, document, taken)
+     VALUES (@eventId, @at, @mac, @nodeId, @document, @taken)`,
   );
   const untold = database.prepare<[number], Row>(
     'SELECT document FROM events WHERE taken = 0 ORDER BY sequence LIMIT ?',
@@ -45,6 +48,9 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
   const take = database.prepare('UPDATE events SET taken = 1 WHERE event_id = ?');
   const timeline = database.prepare<[string, number], Row>(
     'SELECT document FROM events WHERE mac = ? ORDER BY sequence DESC LIMIT ?',
+  );
+  const since = database.prepare<[string, number, number], Row & { sequence: number }>(
+    'SELECT document, sequence FROM events WHERE mac = ? AND sequence > ? ORDER BY sequence LIMIT ?',
   );
   const machines = database.prepare<[], { mac: string; lastSeen: number }>(
     'SELECT mac, max(at) AS lastSeen FROM events WHERE mac IS NOT NULL GROUP BY mac ORDER BY mac',
@@ -64,7 +70,14 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
       const at = now();
       const event = { eventId: newId('ev', at), at: new Date(at).toISOString(), ...happening };
       const { eventId, mac = null, nodeId = null } = event;
-      add.run({ eventId, at, mac, nodeId, document: JSON.stringify(event) });
+      add.run({
+        eventId,
+        at,
+        mac,
+        nodeId,
+        document: JSON.stringify(event),
+        taken: isForCentre(event) ? 0 : 1,
+      });
       limits.added(mac, nodeId);
     },
     untold: (limit) => untold.all(limit).map(parsed),
@@ -72,6 +85,10 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
       for (const { eventId } of events) take.run(eventId);
     }),
     timeline: (mac, limit) => timeline.all(mac, limit).map(parsed).reverse(),
+    since: (mac, after, limit) => {
+      const rows = since.all(mac, after, limit);
+      return { events: rows.map(parsed), last: rows.at(-1)?.sequence ?? after };
+    },
     machines: () => machines.all(),
     lastBoot: (mac) => lastBoot.get(mac)?.bootId,
     bootedSince: (macs, since) => (booted.get(JSON.stringify(macs), since)?.found ?? 0) > 0,
@@ -82,6 +99,11 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
       limits.recount();
     },
   };
+}
+
+/** Whoever is on the boot network makes steps of boots, as many as he likes: those of machines without a node stay here, in their bounds. */
+function isForCentre({ type, nodeId }: SiteEvent): boolean {
+  return nodeId !== undefined || !type.startsWith('boot.');
 }
 
 function parsed(row: Row): SiteEvent {
