@@ -16,6 +16,7 @@ import { bootRoutes } from './http/routes.ts';
 import { startBootHttp } from './http/server.ts';
 import type { BootDecision, MachineFacts } from './machine.ts';
 import type { RaspberryPiFiles } from './raspberryPiFiles.ts';
+import type { Sighting } from './sighting.ts';
 import { transferLimits } from './tftp/limits.ts';
 import { startTftpServer } from './tftp/server.ts';
 import type { TransferReport } from './tftp/session.ts';
@@ -55,6 +56,7 @@ export interface BootParts {
   raspberryPi: RaspberryPiFiles;
   boots: Boots;
   leases: Leases;
+  sighted?(sighting: Sighting): void;
   heard: HeardAddresses;
   holders: Holders;
   ports: { http: number; dhcp: number; tftp: number; pxe: number };

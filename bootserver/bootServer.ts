@@ -19,6 +19,7 @@ import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
 import { raspberryPiFiles, readRaspberryPiFiles } from './raspberryPiFiles.ts';
+import type { Sighting } from './sighting.ts';
 import type { TroubleCounts } from './troubles.ts';
 
 export type { BootNetwork, RelayedNetwork } from './bootNetwork.ts';
@@ -40,6 +41,8 @@ export interface BootServerOptions {
   /** Leases are kept in tables of this database, named `dhcp_…`. */
   database: Sqlite;
   timeline(event: BootEvent): void;
+  /** Told of each machine that asks for an address. */
+  sighted?(sighting: Sighting): void;
   /** The boot of the machine's newest event of an earlier run. */
   lastBoot?(mac: string): string | undefined;
   log: Log;

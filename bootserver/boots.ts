@@ -54,11 +54,14 @@ export class Boots {
   /**
    * A DISCOVER: the first of a boot gets a new id. It is the first when the machine was quiet, when firmware speaks after
    * our iPXE was loaded, or when anything boots from the network after a script was fetched.
+   * @returns whether a boot begins with it
    */
-  discovered(mac: string, kind: ClientKind): void {
+  discovered(mac: string, kind: ClientKind): boolean {
     const boot = this.#boots.get(mac);
-    if (boot === undefined || this.#beginsAnew(boot, kind)) this.#begin(mac);
+    const isFirst = boot === undefined || this.#beginsAnew(boot, kind);
+    if (isFirst) this.#begin(mac);
     else boot.lastSeen = this.#clock.now();
+    return isFirst;
   }
 
   /** Writes one line of the machine's present boot. */

@@ -4,6 +4,7 @@ import type { CachedImage } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
 import { NodeSpec } from './nodeSpec.ts';
 import { Operation, type OperationProgress, type OperationResult, SecretRef } from './operations.ts';
+import type { SeenMachine } from './seenMachine.ts';
 
 /** The version of what agents and the centre say to each other; each side states its own. */
 export const protocolVersion = 1;
@@ -76,6 +77,8 @@ export interface AgentReport {
   results: OperationResult[];
   progress: OperationProgress[];
   events: SiteEvent[];
+  /** Machines of the boot network that are new or changed, a few at a time. */
+  machines?: SeenMachine[];
   /** The whole cache inventory, when it changed since the last report that was taken. */
   images?: CachedImage[];
 }

@@ -5,7 +5,9 @@ import type { Reservations } from '#bootserver/dhcp/network.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import { mergedQuirks } from '#contract/bootQuirks.ts';
+import { RateLimiter } from '#doors/rateLimiter.ts';
 import { decideBoot } from './decide.ts';
+import type { SeenMachines } from './discovery/seenMachines.ts';
 import type { Happening } from './store/events.ts';
 import { explained } from './store/noSpace.ts';
 import type { SiteState } from './store/state.ts';
@@ -16,6 +18,7 @@ export interface BootTurnParts {
   hosts: Reservations;
   /** Kernel consoles of the ramdisk. */
   consoles: readonly string[];
+  seen: Pick<SeenMachines, 'see'>;
   /** Called when there is an event for the centre. */
   onEvent(): void;
   log: Log;
@@ -24,12 +27,14 @@ export interface BootTurnParts {
 /** What the boot server asks the site: who is this, what does it boot, and here is what happened. */
 export function bootTurns(
   parts: BootTurnParts,
-): Pick<BootServerOptions, 'decide' | 'reservations' | 'timeline' | 'lastBoot'> {
+): Pick<BootServerOptions, 'decide' | 'reservations' | 'sighted' | 'timeline' | 'lastBoot'> {
   const { state } = parts;
+  const strangers = new RateLimiter(strangerSteps);
   return {
     reservations: siteReservations(parts),
     decide: (machine) => decide(machine, parts),
-    timeline: (event) => tell(withNode(event, state), parts),
+    sighted: (sighting) => parts.seen.see(sighting),
+    timeline: (event) => tellStep(withNode(event, state), strangers, parts),
     lastBoot: state.events.lastBoot,
   };
 }
@@ -55,8 +60,8 @@ function siteReservations({ state, hosts }: BootTurnParts): Reservations {
 const ethernet = '1/';
 
 function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
-  const { state, consoles } = parts;
-  const { mac, address } = machine;
+  const { state, consoles, seen } = parts;
+  const { mac, address, bootId: _, ...facts } = machine;
   const node = state.spec.nodeByMac(mac);
   const loader = node && state.loaders.byNode(node.nodeId);
   const entry = state.entries.byMac(mac, Date.now());
@@ -66,6 +71,7 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
     leasedTo: machine.heldBeside === undefined ? state.leasedTo(address) : machine.heldBeside.mac,
     isWithdrawn: state.spec.isWithdrawn,
   });
+  seen.see({ ...facts, mac, isNewBoot: false });
   discover(machine, parts);
   if (turn.kind === 'disk') {
     if (turn.alarm) alarm(turn.why, machine, parts);
@@ -115,6 +121,13 @@ function withNode<Event extends BootEvent | Happening>(
 ): Event & { nodeId?: string } {
   const nodeId = state.spec.nodeByMac(event.mac ?? '')?.nodeId;
   return nodeId === undefined ? event : { ...event, nodeId };
+}
+
+/** Steps of machines without a node that are written down: a rack that boots at once, not a flood of made-up addresses. */
+const strangerSteps = { perSecond: 50, burst: 2000 };
+
+function tellStep(step: BootEvent & { nodeId?: string }, strangers: RateLimiter, parts: BootTurnParts): void {
+  if (step.nodeId !== undefined || strangers.take('strangers') === 0) tell(step, parts);
 }
 
 /** A machine boots also when its history cannot be written. */

@@ -6,6 +6,7 @@ import type { ImageCache } from '#cache/imageCache.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { bootTurns } from './bootTurns.ts';
 import type { SiteConfig } from './config.ts';
+import type { SeenMachines } from './discovery/seenMachines.ts';
 import { listenFds } from './listenFds.ts';
 import { localHosts } from './localHosts.ts';
 import { ownNetworks, relayedNetworks } from './networks.ts';
@@ -15,6 +16,7 @@ import type { SiteState } from './store/state.ts';
 export interface BootParts {
   state: SiteState;
   cache: ImageCache;
+  seen: SeenMachines;
   log: Log;
   /** Called when there is an event for the centre. */
   onEvent(): void;
@@ -49,13 +51,13 @@ function withField({ code, message, details, cause }: RailheadError): RailheadEr
 function bootOptions(
   config: SiteConfig,
   environment: NodeJS.ProcessEnv,
-  { state, cache, log, onEvent }: BootParts,
+  { state, cache, seen, log, onEvent }: BootParts,
 ): BootServerOptions {
   const { httpPort, dhcpPort, tftpPort, ipxeDirectory, raspberryPiDirectory, consoles } = config.boot;
   return {
     networks: withSockets(config, listenFds(environment)),
     relayed: relayedNetworks(config.provisioning),
-    ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, onEvent, log }),
+    ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, seen, onEvent, log }),
     images: cache,
     ipxeDirectory,
     ...known({ raspberryPiDirectory }),

@@ -11,6 +11,8 @@ import { openAdminListener, openLocalSocket } from './admin/listener.ts';
 import { pullOnDemand } from './cache/onDemand.ts';
 import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
+import { seenMachineNews } from './discovery/news.ts';
+import { SeenMachines } from './discovery/seenMachines.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
@@ -68,7 +70,10 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     : ignore;
   onOperations(state.journal.open('ramdisk').map(({ operation }) => operation));
   const progress = keep(createProgressBox(news.wake));
-  const boot = { state, cache, log, onEvent: news.wake };
+  const nodeOf = (mac: string) => state.spec.nodeByMac(mac)?.nodeId;
+  const seen = keep(new SeenMachines({ database: state.database, nodeOf, log }));
+  const seenNews = keep(seenMachineNews(seen, news.wake));
+  const boot = { state, cache, seen, log, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
   const presence = createPresence();
   const { bootOf, heldBeside } = bootServer;
@@ -95,7 +100,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   keep(await openMachineListener(listens, parts));
   const { troubles } = bootServer;
   const { stateDirectory } = config;
-  const admin = { siteId, stateDirectory, kept, revocations, state, cache, troubles, log };
+  const admin = { siteId, stateDirectory, kept, revocations, state, cache, seen, troubles, log };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
 
@@ -112,7 +117,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     const common = { siteId, signingKeys, client, trust, state, cache, executor, secrets };
     return [
       executor,
-      startLink({ ...common, progress, machines, news, onOperations, log }),
+      startLink({ ...common, progress, seen: seenNews, machines, news, onOperations, log }),
       startRenewing({ kept, server, log }),
     ];
   };

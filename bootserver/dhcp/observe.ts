@@ -1,5 +1,6 @@
 import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
+import { type Sighting, sightingOf } from '../sighting.ts';
 import { isBootClass } from './bootFields.ts';
 import type { ClientFacts } from './client.ts';
 import type { DhcpNetwork } from './network.ts';
@@ -10,6 +11,8 @@ import { messageType } from './reply.ts';
 export interface ObserveParts {
   boots: Boots;
   heard: HeardAddresses;
+  /** Told of each machine that asks for an address. */
+  sighted?(sighting: Sighting): void;
 }
 
 const noAddress = '0.0.0.0';
@@ -19,13 +22,16 @@ export function observeMessage(
   packet: DhcpPacket,
   client: ClientFacts,
   network: DhcpNetwork,
-  { boots, heard }: ObserveParts,
+  { boots, heard, sighted }: ObserveParts,
 ): void {
   const { mac } = client;
   if (mac === undefined) return;
   const type = readOption(packet.options, 'messageType');
   countBadMachineId(packet, boots);
-  if (type === messageType.discover) boots.discovered(mac, client.kind);
+  if (type === messageType.discover) {
+    const isNewBoot = boots.discovered(mac, client.kind);
+    sighted?.(sightingOf(mac, packet, client, isNewBoot));
+  }
   if (type !== messageType.request) return;
   const address = readOption(packet.options, 'requestedAddress') ?? packet.ciaddr;
   const isBooting = isBootClass(client.kind) || client.kind === 'ramdisk';
@@ -56,12 +62,13 @@ export function observeOn4011(
   packet: DhcpPacket,
   client: ClientFacts,
   network: DhcpNetwork,
-  { boots, heard }: ObserveParts,
+  { boots, heard, sighted }: ObserveParts,
 ): void {
   const { mac } = client;
   if (mac === undefined) return;
   countBadMachineId(packet, boots);
-  if (network.mode === '4011-only') boots.discovered(mac, client.kind);
+  const isNewBoot = network.mode === '4011-only' && boots.discovered(mac, client.kind);
+  sighted?.(sightingOf(mac, packet, client, isNewBoot));
   boots.came(mac);
   if (packet.ciaddr !== noAddress) heard.heard(mac, packet.ciaddr);
 }

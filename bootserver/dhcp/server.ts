@@ -4,6 +4,7 @@ import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
+import type { Sighting } from '../sighting.ts';
 import { type AddressView, candidates } from './allocation.ts';
 import { type ClientFacts, clientFacts, peekClientKey } from './client.ts';
 import { Conversations } from './conversations.ts';
@@ -28,6 +29,8 @@ export interface DhcpServerOptions extends Omit<DhcpSocketOptions, 'address'> {
   leases: Leases;
   boots: Boots;
   heard: HeardAddresses;
+  /** Told of each machine that asks for an address. */
+  sighted?(sighting: Sighting): void;
   log: Log;
   clock: Clock;
 }

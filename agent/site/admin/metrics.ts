@@ -4,7 +4,7 @@ import type { CacheOverview } from '#cache/operator.ts';
 import type { AdminParts } from './routes.ts';
 
 /** The figures of a site in Prometheus' text format, version 0.0.4. */
-export function metrics({ state, cache, siteId, kept, troubles: counts }: AdminParts): string {
+export function metrics({ state, cache, seen, siteId, kept, troubles: counts }: AdminParts): string {
   const { journal, entries, events } = state;
   const images = Map.groupBy(cache.inventory().images, (image) => image.state);
   const rows = [
@@ -22,6 +22,10 @@ export function metrics({ state, cache, siteId, kept, troubles: counts }: AdminP
     family('bcd_results_untold', 'Results that the centre has not taken.', [['', journal.untold()]]),
     family('bcd_events_dropped', 'Events that were dropped untold since the start: there were too many.', [
       ['', events.dropped()],
+    ]),
+    family('bcd_machines_seen', 'Machines that were seen on the boot network.', [['', seen.all().length]]),
+    family('bcd_sightings_ignored', 'Sightings of new strangers that were passed over: too many came.', [
+      ['', seen.ignored],
     ]),
     family('bcd_boot_entries', 'Machines that boot a ramdisk next.', [['', entries.all().length]]),
     family(

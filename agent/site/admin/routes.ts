@@ -7,6 +7,7 @@ import { RailheadError } from '#contract/errors.ts';
 import { addRoutes, type Route, route } from '#doors/routes.ts';
 import type { Revocations } from '../../join/revocations.ts';
 import { cacheChangeRoutes, cacheReadRoutes } from '../cache/routes.ts';
+import type { SeenMachines } from '../discovery/seenMachines.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { type HealthParts, health } from './health.ts';
@@ -18,6 +19,7 @@ export interface AdminParts extends HealthParts {
   revocations: Pick<Revocations, 'current'>;
   troubles: Pick<TroubleCounts, 'of'>;
   cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready'>;
+  seen: Pick<SeenMachines, 'all' | 'ignored'>;
   log: Log;
 }
 
@@ -33,6 +35,7 @@ export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
     ),
     get('/v1/status', () => status(parts)),
     get('/v1/machines', () => ({ machines: machines(parts) })),
+    get('/v1/discovery', () => ({ machines: discovered(parts) })),
     get('/v1/machines/:mac', ({ params }) => machine((params as { mac: string }).mac, parts)),
     get('/v1/inventory/images', (request, _caller, reply) => {
       const { etag, images } = parts.cache.inventory();
@@ -94,6 +97,16 @@ function machines({ state }: AdminParts) {
     ...nodeOf(mac, state),
     ...lastSeen(seen.get(mac)),
   }));
+}
+
+/** Every machine that was seen, the last one first, with its node. */
+function discovered({ seen, state }: AdminParts) {
+  return seen.all().map((machine) => {
+    const nodeId = machine.macs
+      .map((mac) => state.spec.nodeByMac(mac)?.nodeId)
+      .find((id) => id !== undefined);
+    return { ...machine, ...(nodeId !== undefined && { nodeId }) };
+  });
 }
 
 function machine(text: string, { state }: AdminParts) {

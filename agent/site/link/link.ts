@@ -3,6 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { Operation } from '#contract/operations.ts';
 import type { TrustExchange } from '../../join/trustExchange.ts';
+import type { SeenMachineNews } from '../discovery/news.ts';
 import type { Executor } from '../operations/executor.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
@@ -23,6 +24,7 @@ export interface LinkParts {
   executor: Executor;
   secrets: Secrets;
   progress: ProgressBox;
+  seen: SeenMachineNews;
   machines: Wake;
   news: Wake;
   /** Told of the operations that the journal has just taken in. */

@@ -1,5 +1,6 @@
 import type { ImageCache } from '#cache/imageCache.ts';
 import { type AgentReport, protocolVersion } from '#contract/agentWire.ts';
+import type { SeenMachineNews } from '../discovery/news.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
 import type { CentreClient } from './centreClient.ts';
@@ -10,6 +11,7 @@ export interface ReportingParts {
   state: Pick<SiteState, 'journal' | 'events' | 'spec' | 'atomically'>;
   cache: Pick<ImageCache, 'inventory'>;
   progress: ProgressBox;
+  seen: Pick<SeenMachineNews, 'take' | 'taken'>;
   news: Wake;
   signal: AbortSignal;
 }
@@ -22,6 +24,7 @@ export function reporting({
   state,
   cache,
   progress,
+  seen,
   news,
   signal,
 }: ReportingParts): () => Promise<void> {
@@ -30,12 +33,14 @@ export function reporting({
   return async () => {
     const turn = news.turn;
     const { etag, images } = cache.inventory();
+    const machines = seen.take();
     const report: AgentReport = {
       protocol: protocolVersion,
       observedGeneration: state.spec.generation(),
       results: state.journal.results(batch.results),
       progress: progress.take(),
       events: state.events.untold(batch.events),
+      ...(machines.length === 0 ? {} : { machines }),
       ...(etag === toldInventory ? {} : { images }),
     };
     if (isEmpty(report)) return news.after(turn, 3_600_000, signal);
@@ -44,10 +49,13 @@ export function reporting({
       state.journal.taken(report.results);
       state.events.taken(report.events);
     });
+    seen.taken(machines);
     toldInventory = etag;
   };
 }
 
-function isEmpty({ results, progress, events, images }: AgentReport): boolean {
-  return results.length + progress.length + events.length === 0 && images === undefined;
+function isEmpty({ results, progress, events, machines, images }: AgentReport): boolean {
+  return (
+    results.length + progress.length + events.length === 0 && machines === undefined && images === undefined
+  );
 }

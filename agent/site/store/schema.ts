@@ -119,4 +119,11 @@ export const migrations: readonly string[] = [
     seen_at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE seen_machines (
+    machine_id TEXT PRIMARY KEY,
+    last_seen TEXT NOT NULL,
+    document TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

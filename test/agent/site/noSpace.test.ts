@@ -55,7 +55,14 @@ function fill({ events, tokens }: SiteState): never {
 }
 
 const turns = (state: SiteState) =>
-  bootTurns({ state, hosts: localHosts([]), consoles: [], onEvent: () => {}, log: silentLog() });
+  bootTurns({
+    state,
+    hosts: localHosts([]),
+    consoles: [],
+    seen: { see: () => {} },
+    onEvent: () => {},
+    log: silentLog(),
+  });
 
 test('on a full disk a stranger still boots its own', async () => {
   const state = await fullState();

@@ -18,7 +18,9 @@ async function newEvents(most = { ofMachine: 5, ofStrangers: 20, ofNodes: 30 }) 
 type Events = Awaited<ReturnType<typeof newEvents>>;
 
 const boot = (text: string, mac: string, nodeId?: string) => ({
-  type: 'boot.disk' as const,
+  // Of strangers too an alarm is for the centre, a step of a boot is not.
+  type: 'machine.alarm' as const,
+  reason: 'other-host' as const,
   text,
   mac,
   ...(nodeId === undefined ? {} : { nodeId }),

@@ -196,9 +196,9 @@ test('what was told and is old is forgotten; what was not told is kept', async (
     state.journal.finish(result(id, longAgo));
   }
   state.journal.taken([result('op_told')]);
-  state.events.add({ type: 'boot.dhcp', text: 'told', mac: 'a' });
+  state.events.add({ type: 'boot.dhcp', text: 'told', mac: 'a', nodeId: 'node' });
   state.events.taken(state.events.untold(10));
-  state.events.add({ type: 'boot.dhcp', text: 'untold', mac: 'a' });
+  state.events.add({ type: 'boot.dhcp', text: 'untold', mac: 'a', nodeId: 'node' });
   state.entries.put(entry('be_1', 'node_1', ['02:00:00:00:00:01'], longAgo), 'jws');
   startPruning(state, silentLog()).close();
   expect(state.journal.results(10).map((each) => each.operationId)).toEqual(['op_untold']);
