@@ -89,7 +89,10 @@ function startHttp({ address, machineUrl }: BootNetwork, parts: BootParts) {
   return startBootHttp({
     address,
     port: parts.ports.http,
-    routes: (httpUrl) => bootRoutes({ ...parts, address, machineUrl, httpUrl }),
+    routes: (httpUrl) => {
+      const script = bootScript(httpUrl, address);
+      return bootRoutes({ ...parts, script, autoexec: script, machineUrl, httpUrl });
+    },
     log: parts.log,
   });
 }
@@ -153,7 +156,10 @@ function dhcpNetworks(
 }
 
 /** A finished download of a loader is a step of the machine's boot; a probe of its size is none. */
-function reportTransfer(transfer: TransferReport, { boots, holders, log }: BootParts): void {
+export function reportTransfer(
+  transfer: TransferReport,
+  { boots, holders, log }: Pick<BootParts, 'boots' | 'holders' | 'log'>,
+): void {
   if (transfer.outcome === 'probed') {
     log.debug(transfer, 'TFTP size probe');
     return;

@@ -9,12 +9,16 @@ import {
   type RunningNetwork,
   startBootNetwork,
 } from './bootNetwork.ts';
+import { type BootNetwork6, type BootParts6, startBootNetwork6 } from './bootNetwork6.ts';
 import { Boots } from './boots.ts';
 import { type LeasedNetwork, Leases } from './dhcp/leases.ts';
 import type { Reservations } from './dhcp/network.ts';
 import { neighbourTable } from './dhcp/probes.ts';
 import { openHeardAddresses } from './heardAddresses.ts';
 import { addressHolders, type HeldBeside, type Holders } from './holders.ts';
+import { Lease6Table } from './dhcp6/leases.ts';
+import type { Dhcp6Network } from './dhcp6/network.ts';
+import { keptServerDuid } from './dhcp6/serverDuid.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
@@ -23,12 +27,16 @@ import type { Sighting } from './sighting.ts';
 import type { TroubleCounts } from './troubles.ts';
 
 export type { BootNetwork, RelayedNetwork } from './bootNetwork.ts';
+export type { BootNetwork6 } from './bootNetwork6.ts';
 
 export interface BootServerOptions {
   /** The networks that we have an interface on, the main one first. */
   networks: readonly [BootNetwork, ...BootNetwork[]];
   /** Networks behind relay agents, which may ask on any of our interfaces. */
   relayed?: readonly RelayedNetwork[];
+  /** IPv6 on networks that we have an interface on, and prefixes behind relay agents. */
+  networks6?: readonly BootNetwork6[];
+  relayed6?: readonly Dhcp6Network[];
   /** What the site has decided for single machines; strangers get an address of the pool. */
   reservations: Reservations;
   /** Called once per script fetch. */
@@ -49,8 +57,9 @@ export interface BootServerOptions {
   clock?: Clock;
   /** Default 8080, on each network's address. */
   httpPort?: number;
-  /** Defaults 67, 69 and 4011; others are for tests. */
+  /** Defaults 67, 547, 69 and 4011; others are for tests. */
   dhcpPort?: number;
+  dhcp6Port?: number;
   tftpPort?: number;
   pxePort?: number;
 }
@@ -78,7 +87,13 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
   const parts = await bootParts(options);
   const running: RunningNetwork[] = [];
   try {
-    for (const network of options.networks) running.push(await startOn(network, parts));
+    for (const network of options.networks)
+      running.push(await named(network, startBootNetwork(network, parts)));
+    const { networks6 = [] } = options;
+    if (networks6.length > 0) {
+      const own = parts6(options, parts);
+      for (const network of networks6) running.push(await named(network, startBootNetwork6(network, own)));
+    }
   } catch (error) {
     await closeAll(running);
     throw error;
@@ -138,9 +153,26 @@ function holdersOn(
   return addressHolders({ networks: [...own, ...relayed], ...known, neighbours });
 }
 
-async function startOn(network: BootNetwork, parts: BootParts): Promise<RunningNetwork> {
+/** What IPv6 shares: its own leases, one identifier of the server. */
+function parts6(options: BootServerOptions, parts: BootParts): BootParts6 {
+  const leases = new Lease6Table(options.database);
+  return {
+    ...parts,
+    relayed: options.relayed6 ?? [],
+    leases,
+    holders: { macAt: (address) => leases.macAt(address), heldBeside: () => undefined },
+    serverDuid: keptServerDuid(options.database),
+    ports: { ...parts.ports, dhcp6: options.dhcp6Port ?? 547 },
+  };
+}
+
+/** An error says of which network it is. */
+async function named(
+  network: BootNetwork | BootNetwork6,
+  starting: Promise<RunningNetwork>,
+): Promise<RunningNetwork> {
   try {
-    return await startBootNetwork(network, parts);
+    return await starting;
   } catch (error) {
     throw Object.assign(error as Error, { network });
   }

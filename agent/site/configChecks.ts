@@ -2,11 +2,14 @@ import { isIP } from 'node:net';
 import { refuse } from './configRefusal.ts';
 import type { SiteConfig } from './configSchema/index.ts';
 import { checkNetworks } from './networkChecks.ts';
+import { checkNetworks6 } from './networkChecks6.ts';
 import { machineListens, ownNetworks } from './networks.ts';
+import { ownNetworks6 } from './networks6.ts';
 
 /** What a schema cannot say of a configuration. @throws RailheadError INVALID_CONFIG whose details name the `path` and what was `expected` */
 export function checkConfig(config: SiteConfig): void {
   checkNetworks(config.provisioning);
+  checkNetworks6(config.provisioning);
   checkUrl('central.url', config.central.url);
   checkListen('machine.listen', config.machine.listen);
   checkListen('admin.listen', config.admin.listen);
@@ -29,11 +32,9 @@ function checkListen(path: string, listen: string | undefined): void {
 function checkDoors({ provisioning, boot, machine, admin }: SiteConfig): void {
   if (boot.tftpPort === boot.dhcpPort) refuse('boot.tftpPort', 'must be another than boot.dhcpPort');
   const doors = [
-    ...ownNetworks({ provisioning, machine }).map(({ address }) => ({
-      path: 'boot.httpPort',
-      host: address,
-      port: boot.httpPort,
-    })),
+    ...[...ownNetworks({ provisioning, machine }), ...ownNetworks6({ provisioning, machine })].map(
+      ({ address }) => ({ path: 'boot.httpPort', host: address, port: boot.httpPort }),
+    ),
     ...machineListens({ provisioning, machine }).map((listen) => ({
       path: 'machine.listen',
       ...place(listen),

@@ -1,3 +1,4 @@
+import { canonicalIpv6 } from '#base/ipv6Address.ts';
 import { known } from '#base/known.ts';
 import type { Reservation, Reservations } from '#bootserver/dhcp/network.ts';
 import type { Host } from './configSchema/provisioningHost.ts';
@@ -6,7 +7,7 @@ import { networkSettings } from './networks.ts';
 /** The machines of `[[provisioning.hosts]]`, by the keys that the DHCP server knows clients by. */
 export function localHosts(hosts: readonly Host[]): Reservations {
   const byKey = new Map(hosts.map((host) => [keyOf(host), reservation(host)]));
-  const addresses = new Set(hosts.flatMap(({ address }) => address ?? []));
+  const addresses = new Set(hosts.flatMap((host) => [host.address ?? [], address6(host) ?? []].flat()));
   return {
     reservation: (key) => byKey.get(key),
     isReserved: (address) => addresses.has(address),
@@ -20,5 +21,12 @@ function keyOf({ mac, clientId = '' }: Host): string {
 }
 
 function reservation(host: Host): Reservation {
-  return { ...networkSettings(host), ...known({ address: host.address, hostname: host.hostname }) };
+  return {
+    ...networkSettings(host),
+    ...known({ address: host.address, address6: address6(host), hostname: host.hostname }),
+  };
+}
+
+function address6(host: Host): string | undefined {
+  return canonicalIpv6(host.address6 ?? '');
 }

@@ -5,6 +5,7 @@ import type { FurtherOption, NetworkSettings } from '#bootserver/dhcp/network.ts
 import { durationMs } from '#contract/durations.ts';
 import type { SiteConfig } from './configSchema/index.ts';
 import type { RawOption } from './configSchema/networkSettings.ts';
+import { machinePlace6, ownNetworks6 } from './networks6.ts';
 
 type Provisioning = SiteConfig['provisioning'];
 type Configured = Provisioning | Provisioning['subnets'][number];
@@ -35,7 +36,10 @@ export function machineListens({
   machine,
 }: Pick<SiteConfig, 'provisioning' | 'machine'>): string[] {
   if (machine.listen !== undefined) return [machine.listen];
-  return ownNetworks({ provisioning, machine }).map(({ address }) => machinePlace(address));
+  return [
+    ...ownNetworks({ provisioning, machine }).map(({ address }) => machinePlace(address)),
+    ...ownNetworks6({ provisioning, machine }).map(({ address }) => machinePlace6(address)),
+  ];
 }
 
 function machinePlace(address: string): string {

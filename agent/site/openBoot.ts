@@ -1,7 +1,12 @@
 import { systemCode } from '#base/errors.ts';
 import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
-import { type BootServer, type BootServerOptions, startBootServer } from '#bootserver/bootServer.ts';
+import {
+  type BootNetwork6,
+  type BootServer,
+  type BootServerOptions,
+  startBootServer,
+} from '#bootserver/bootServer.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { bootTurns } from './bootTurns.ts';
@@ -10,6 +15,7 @@ import type { SeenMachines } from './discovery/seenMachines.ts';
 import { listenFds } from './listenFds.ts';
 import { localHosts } from './localHosts.ts';
 import { ownNetworks, relayedNetworks } from './networks.ts';
+import { ownNetworks6, relayedNetworks6 } from './networks6.ts';
 import { type SocketService, socketName } from './socketNames.ts';
 import type { SiteState } from './store/state.ts';
 
@@ -54,9 +60,12 @@ function bootOptions(
   { state, cache, seen, log, onEvent }: BootParts,
 ): BootServerOptions {
   const { httpPort, dhcpPort, tftpPort, ipxeDirectory, raspberryPiDirectory, consoles } = config.boot;
+  const passed = listenFds(environment);
   return {
-    networks: withSockets(config, listenFds(environment)),
+    networks: withSockets(config, passed),
     relayed: relayedNetworks(config.provisioning),
+    networks6: withSockets6(config, passed),
+    relayed6: relayedNetworks6(config.provisioning),
     ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, seen, onEvent, log }),
     images: cache,
     ipxeDirectory,
@@ -93,4 +102,13 @@ function withSockets(
     return { ...network, sockets: known({ dhcp: fds('dhcp'), tftp, pxe }) };
   });
   return networks as unknown as BootServerOptions['networks'];
+}
+
+function withSockets6(config: SiteConfig, passed: ReadonlyMap<string, number>): BootNetwork6[] {
+  const { interface: main } = config.provisioning;
+  return ownNetworks6(config).map((network) => {
+    const { interface: name } = network;
+    const fd = (service: SocketService) => passed.get(socketName(service, name, name === main));
+    return { ...network, sockets: known({ dhcp6: fd('dhcp6'), tftp6: fd('tftp6') }) };
+  });
 }

@@ -1,5 +1,5 @@
 /** What listens on a network with the service manager's help. */
-export type SocketService = 'dhcp' | 'tftp' | 'pxe';
+export type SocketService = 'dhcp' | 'tftp' | 'pxe' | 'dhcp6' | 'tftp6';
 
 /**
  * The name of a socket: of its unit (`bcd-<name>.socket`) and of its descriptor. The main network's is the service alone, which

@@ -3,6 +3,7 @@ import { writeDurably } from '#base/durableFile.ts';
 import { dhcpPorts } from '#bootserver/dhcp/ports.ts';
 import type { SiteConfig } from './config.ts';
 import { ownNetworks, relayedNetworks } from './networks.ts';
+import { ownNetworks6 } from './networks6.ts';
 import { type SocketService, socketName } from './socketNames.ts';
 
 /** Firmware knows no other. */
@@ -16,12 +17,18 @@ export interface Unit {
 
 /**
  * The systemd sockets of a site, so that the agent needs no privilege for its ports: for each network one of TFTP and, by its
- * mode, one of DHCP and one of port 4011.
+ * mode, one of DHCP and one of port 4011; two more where it has IPv6.
  * The interface is written out: systemd 252 ignores `BindToDevice=%i` without a word, and a DHCP server that answers on every
  * interface is a hazard. TFTP and port 4011 are bound to the address, so that a reply leaves from the one that was asked; of DHCP's two
  * sockets the first hears broadcasts, the second sends.
  */
-export function socketUnits(config: Pick<SiteConfig, 'provisioning' | 'machine' | 'boot'>): Unit[] {
+export function socketUnits(config: Configured): Unit[] {
+  return [...units4(config), ...units6(config)];
+}
+
+type Configured = Pick<SiteConfig, 'provisioning' | 'machine' | 'boot'>;
+
+function units4(config: Configured): Unit[] {
   const { dhcpPort, tftpPort } = config.boot;
   const relayed = relayedNetworks(config.provisioning).map(({ mode }) => mode);
   return ownNetworks(config).flatMap(({ mode, interface: device, address }, index) => {
@@ -39,6 +46,20 @@ export function socketUnits(config: Pick<SiteConfig, 'provisioning' | 'machine' 
       ...(needed.dhcp ? [unit(named('dhcp'), `DHCP on ${device}`, dhcp)] : []),
       ...(needed.pxe ? [unit(named('pxe'), `PXE's port 4011 on ${address}`, at(pxePort))] : []),
       unit(named('tftp'), `TFTP on ${address}`, at(tftpPort)),
+    ];
+  });
+}
+
+/** `IPv6Only`: a socket of both families would take the port of the IPv4 one. */
+function units6(config: Configured): Unit[] {
+  const { interface: main } = config.provisioning;
+  return ownNetworks6(config).flatMap(({ mode, interface: device, address }) => {
+    const named = (service: SocketService) => socketName(service, device, device === main);
+    const dhcp = ['ListenDatagram=[::]:547', 'BindIPv6Only=ipv6-only', `BindToDevice=${device}`];
+    const tftp = [`ListenDatagram=[${address}]:${config.boot.tftpPort}`, 'FreeBind=yes'];
+    return [
+      ...(mode === 'off' ? [] : [unit(named('dhcp6'), `DHCPv6 on ${device}`, dhcp)]),
+      unit(named('tftp6'), `TFTP on ${address}`, tftp),
     ];
   });
 }

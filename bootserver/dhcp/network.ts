@@ -57,6 +57,8 @@ export interface DhcpNetwork extends NetworkSettings {
 /** What a site has decided for a machine. */
 export interface Reservation extends NetworkSettings {
   address?: string;
+  /** Over IPv6. */
+  address6?: string;
   hostname?: string;
 }
 

@@ -1,4 +1,5 @@
 import type { Sqlite } from '#base/sqlite.ts';
+import { macOfAddress } from './address.ts';
 
 /** A client's hold on an address. */
 export interface Lease6 {
@@ -67,9 +68,12 @@ export class Lease6Table implements Lease6View {
     return this.#byAddress.get(address);
   }
 
-  /** The Ethernet address of the client that has this address. */
+  /** The Ethernet address of the client that has this address, or that formed it from its MAC (SLAAC) and has another one from us. */
   macAt(address: string): string | undefined {
-    return this.#byAddress.get(address)?.mac;
+    const leased = this.#byAddress.get(address)?.mac;
+    if (leased !== undefined) return leased;
+    const mac = macOfAddress(address);
+    return mac !== undefined && this.#byClient.has(`mac/${mac}`) ? mac : undefined;
   }
 
   /** A client has one address per key: the former one becomes free. */

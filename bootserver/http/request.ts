@@ -9,7 +9,7 @@ export interface BootRequest {
   range?: string;
   ifRange?: string;
   ifNoneMatch?: string;
-  /** The client's IPv4 address. */
+  /** The client's address. */
   from: string;
 }
 

@@ -1,5 +1,5 @@
 import type { EfiLoader } from '#contract/efiLoader.ts';
-import { autoexecName, bootScript } from '#ipxe/bootScript.ts';
+import { autoexecName } from '#ipxe/bootScript.ts';
 import type { Boots } from '../boots.ts';
 import type { Holders } from '../holders.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
@@ -13,8 +13,10 @@ import type { BootRequest } from './request.ts';
 import type { Route } from './route.ts';
 
 export interface BootRoutesOptions {
-  /** Our own on the network of the machines. */
-  address: string;
+  /** The first script of every machine. */
+  script: string;
+  /** The same for an iPXE that has no lease of its own yet, where that works. */
+  autoexec?: string;
   httpUrl: string;
   machineUrl: string;
   files: ReadonlyMap<string, Buffer>;
@@ -27,13 +29,12 @@ export interface BootRoutesOptions {
 /** Everything that the boot listener serves; what is not listed here is not found. */
 export function bootRoutes(options: BootRoutesOptions): Route[] {
   const { boots, decide, holders, httpUrl, machineUrl } = options;
-  const script = bootScript(httpUrl, options.address);
   return [
-    { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(script) },
+    { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(options.script) },
     {
       path: `/ipxe/${autoexecName}`,
       pattern: /^\/ipxe\/autoexec\.ipxe$/,
-      answer: () => scriptAnswer(script),
+      answer: () => (options.autoexec === undefined ? undefined : scriptAnswer(options.autoexec)),
     },
     {
       path: '/ipxe',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Slots } from '#base/slots.ts';
@@ -76,7 +76,7 @@ export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp>
   server.listen(options.port, options.address);
   await once(server, 'listening');
   const { address, port } = server.address() as AddressInfo;
-  const url = `http://${address}:${port}`;
+  const url = `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const routes = options.routes(url);
   const serving = {
     routes,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { dhcpMode } from './dhcpMode.ts';
+import { Ipv6 } from './ipv6.ts';
 import { leaseTime, networkSettings } from './networkSettings.ts';
 import { Address, closed } from './parts.ts';
 import { Host } from './provisioningHost.ts';
@@ -29,6 +30,7 @@ export const Provisioning = Type.Object(
     router: Type.Optional(Address('Default gateway for machines; the site itself when left out.')),
     ...networkSettings,
     leaseTime: leaseTime({ default: '1h' }),
+    ipv6: Type.Optional(Ipv6),
     subnets: Type.Array(Subnet, { default: [], description: 'Further networks.' }),
     hosts: Type.Array(Host, {
       default: [],

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { hostAddress6 } from './ipv6.ts';
 import { hostnamePattern, networkSettings } from './networkSettings.ts';
 import { Address, closed } from './parts.ts';
 
@@ -19,6 +20,7 @@ export const Host = Type.Object(
       }),
     ),
     address: Type.Optional(Address('Its address; nobody else gets it.')),
+    address6: hostAddress6,
     hostname: Type.Optional(
       Type.String({ pattern: hostnamePattern, description: 'Its host name (option 12).' }),
     ),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { dhcpMode } from './dhcpMode.ts';
+import { Ipv6 } from './ipv6.ts';
 import { leaseTime, networkSettings } from './networkSettings.ts';
 import { Address, closed } from './parts.ts';
 
@@ -34,6 +35,7 @@ export const Subnet = Type.Object(
     ),
     ...networkSettings,
     leaseTime: Type.Optional(leaseTime({})),
+    ipv6: Type.Optional(Ipv6),
   },
   closed,
 );

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import path from 'node:path';
 import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
+import { macOfAddress } from '#bootserver/dhcp6/address.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
@@ -73,14 +75,30 @@ async function makeDirectory(stateDirectory: string): Promise<void> {
   });
 }
 
-/** The boot server writes this table; before its first start there is none, and so no lease. */
+/** The boot server writes these tables; before its first start there is none, and so no lease. */
 function leasedTo(database: Sqlite, address: string): string | undefined {
-  const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'dhcp_lease'").get();
-  if (exists === undefined) return undefined;
+  if (isIPv6(address)) return leased6To(database, address);
+  if (!hasTable(database, 'dhcp_lease')) return undefined;
   const row = database
     .prepare<[string], { client: string }>(
       "SELECT client FROM dhcp_lease WHERE address = ? AND state = 'bound'",
     )
     .get(address);
   return canonicalMac(row?.client.split('/')[1] ?? '');
+}
+
+/** A machine that has a lease may also speak from the address that it formed from its own MAC, where the router says so (SLAAC, RFC 4862). */
+function leased6To(database: Sqlite, address: string): string | undefined {
+  if (!hasTable(database, 'dhcp6_lease')) return undefined;
+  const formedFrom = macOfAddress(address) ?? '';
+  const row = database
+    .prepare<[string, string], { mac: string | null }>(
+      "SELECT mac FROM dhcp6_lease WHERE state = 'bound' AND (address = ? OR mac = ?) LIMIT 1",
+    )
+    .get(address, formedFrom);
+  return row?.mac ?? undefined;
+}
+
+function hasTable(database: Sqlite, name: string): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
 }
