@@ -104,11 +104,11 @@ function withSockets(
   return networks as unknown as BootServerOptions['networks'];
 }
 
-function withSockets6(config: SiteConfig, passed: ReadonlyMap<string, number>): BootNetwork6[] {
+function withSockets6(config: SiteConfig, passed: ReadonlyMap<string, readonly number[]>): BootNetwork6[] {
   const { interface: main } = config.provisioning;
   return ownNetworks6(config).map((network) => {
     const { interface: name } = network;
-    const fd = (service: SocketService) => passed.get(socketName(service, name, name === main));
+    const fd = (service: SocketService) => passed.get(socketName(service, name, name === main))?.[0];
     return { ...network, sockets: known({ dhcp6: fd('dhcp6'), tftp6: fd('tftp6') }) };
   });
 }

@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { canonicalIpv6 } from '#base/ipv6Address.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { httpsOrigin } from './commandLine.ts';
 
@@ -24,12 +25,17 @@ export function readLease(text: string): Lease {
   );
   const mac = canonicalMac(fields.get('mac') ?? '');
   const site = httpsOrigin(fields.get('site')) ?? httpsOrigin(urlInHex(fields.get('opt43')));
-  const address = fields.get('ip') ?? '';
+  const address = canonicalAddress(fields.get('ip') ?? '');
   return {
     ...(mac !== undefined && { mac }),
-    ...(isIPv4(address) && { address }),
+    ...(address !== undefined && { address }),
     ...(site !== undefined && { site }),
   };
+}
+
+/** udhcpc6 writes all digits of an address. */
+function canonicalAddress(text: string): string | undefined {
+  return isIPv4(text) ? text : canonicalIpv6(text);
 }
 
 function unquoted(text: string): string {

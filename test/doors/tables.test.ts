@@ -43,7 +43,7 @@ test("every route of a site's machine listener is tried", () => {
 });
 
 test("every route of a site's boot listener is tried", () => {
-  const table = bootRoutes({ interface: { address: '10.77.0.1' }, httpUrl: url } as never);
+  const table = bootRoutes({ script: '#!ipxe', httpUrl: url } as never);
   expect(tried(attemptsAtBoot(url, ''))).toEqual(table.map(({ path }) => `GET ${path}`).sort());
 });
 
@@ -60,7 +60,7 @@ test('no door for machines serves what operators ask', () => {
   const operators = servedBy(createAdminDoor({ log } as never, anyone)).filter(
     (row) => row !== 'GET /healthz',
   );
-  const boot = bootRoutes({ interface: { address: '10.77.0.1' }, httpUrl: url } as never);
+  const boot = bootRoutes({ script: '#!ipxe', httpUrl: url } as never);
   const machines = [...boot.map(({ path }) => `GET ${path}`), ...rowsOf(machineRoutes({} as never))];
   expect(operators.length).toBeGreaterThan(3);
   expect(machines.filter((row) => operators.includes(row))).toEqual([]);

@@ -9,6 +9,7 @@ import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
 import { intruder } from './intruder.ts';
+import { ipv6 } from './ipv6.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -41,6 +42,7 @@ export const cases: readonly EndToEndCase[] = [
   lifecycle,
   sanbootFallback,
   vlan,
+  ipv6,
   joinNode,
   tamperingSite,
   twoClaimants,

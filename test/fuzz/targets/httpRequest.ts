@@ -7,7 +7,7 @@ import { text } from '../inputs.ts';
 import type { FuzzTarget } from '../target.ts';
 
 // Only the patterns are asked: no route is answered.
-const routes = bootRoutes({ httpUrl: 'http://10.0.0.1:8080', interface: { address: '10.0.0.1' } } as never);
+const routes = bootRoutes({ httpUrl: 'http://10.0.0.1:8080', script: '#!ipxe' } as never);
 const digest = 'ab'.repeat(32);
 
 /** A request's first line and headers, a line each: what the boot listener reads of them. */

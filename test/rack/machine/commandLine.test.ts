@@ -21,6 +21,14 @@ test('a UEFI machine runs OVMF on its own NVRAM, with its own network boot', () 
   expect(valuesOf(args, '-machine')).toEqual(['q35']);
 });
 
+test('a machine that boots over IPv6 alone has its PXE over IPv4 off, and by HTTP neither is on', () => {
+  const machine = machineRecord({ bootsOver: 'ipv6' });
+  const off = (family: string) => `name=opt/org.tianocore/${family}PXESupport,string=n`;
+  expect(valuesOf(qemuArguments(machine, noOverride), '-fw_cfg')).toEqual([off('IPv4')]);
+  const byHttp = { target: 'UefiHttp', enabled: 'Once' } as const;
+  expect(valuesOf(qemuArguments(machine, byHttp), '-fw_cfg')).toEqual([off('IPv4'), off('IPv6')]);
+});
+
 test.each([
   ['uefi-secure', 'OVMF_VARS_4M.ms.fd'],
   ['uefi-own-key', 'OVMF_VARS_4M.fd'],
