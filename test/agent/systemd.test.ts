@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { SiteConfig } from '#agent/site/config.ts';
 import { listenFds } from '#agent/site/listenFds.ts';
 import { socketUnits, writeUnits } from '#agent/site/socketUnits.ts';
 import { setUpBench } from './site/bench/bench.ts';
@@ -47,16 +48,28 @@ test.each([
   if (mode !== 'off') expect(pxe?.text).toContain('ListenDatagram=127.0.0.1:4011\nFreeBind=yes\n');
 });
 
+test('DHCPv6 has a socket of its own for IPv6 alone, on the same interface', async () => {
+  const { config } = await configureSite();
+  const [, , dhcp6, tftp6] = socketUnits(withIPv6(config));
+  expect([dhcp6?.name, tftp6?.name]).toEqual(['bcd-dhcp6.socket', 'bcd-tftp6.socket']);
+  expect(dhcp6?.text).toContain('ListenDatagram=[::]:547\nBindIPv6Only=ipv6-only\nBindToDevice=lo\n');
+  expect(tftp6?.text).toContain(`ListenDatagram=[fd77::1]:${config.boot.tftpPort}\n`);
+});
+
+function withIPv6(config: SiteConfig): SiteConfig {
+  const ipv6 = { mode: 'full', address: 'fd77::1', prefixLength: 64, preference: 0 } as const;
+  return { ...config, provisioning: { ...config.provisioning, ipv6 } };
+}
+
 test.skipIf(!has('systemd-analyze'))('systemd finds nothing to say about the units', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-units-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { config } = await configureSite();
-  await writeUnits(directory, socketUnits(config));
+  await writeUnits(directory, socketUnits(withIPv6(config)));
   const service = await readFile(path.join(root, 'systemd/bcd-site.service'), 'utf8');
   await writeFile(path.join(directory, 'bcd-site.service'), service.replace('/usr/bin/bcd', launcher));
-  const units = ['bcd-site.service', 'bcd-dhcp.socket', 'bcd-tftp.socket'].map((name) =>
-    path.join(directory, name),
-  );
+  const sockets = ['dhcp', 'tftp', 'dhcp6', 'tftp6'].map((name) => `bcd-${name}.socket`);
+  const units = ['bcd-site.service', ...sockets].map((name) => path.join(directory, name));
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...units], { encoding: 'utf8' });
   expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });
 });

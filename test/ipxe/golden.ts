@@ -121,3 +121,33 @@ clear user-class ||
 echo railhead: nothing boots on VLAN 42, the firmware goes on
 exit 1
 `;
+
+/** `bootScript6`. */
+export const firstScript6 = `#!ipxe
+set idx:int32 0
+:look
+isset \${net\${idx}.dhcpv6/ip6} && goto found ||
+inc idx
+iseq \${idx} 16 && goto any || goto look
+:found
+set boot-mac \${net\${idx}/mac}
+set boot-ip \${net\${idx}.dhcpv6/ip6}
+goto ask
+:any
+set boot-mac \${netX/mac}
+set boot-ip \${netX/ip6}
+:ask
+echo railhead: \${boot-mac} at \${boot-ip} asks for its script over IPv6
+set chain-tries:int32 0
+:chain
+chain --replace --autofree http://[fd77::1]:8080/ipxe?mac=\${boot-mac}&uuid=\${uuid}&serial=\${serial:uristring}&platform=\${platform}&buildarch=\${buildarch}&ip=\${boot-ip} && goto chain-done ||
+inc chain-tries
+iseq \${chain-tries} 15 && goto failed ||
+echo railhead: trying again in \${chain-tries} s
+sleep \${chain-tries}
+goto chain
+:chain-done
+:failed
+echo railhead: no script, the firmware goes on
+exit 1
+`;

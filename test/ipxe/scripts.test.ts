@@ -1,12 +1,13 @@
 import { assert, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bootScript } from '#ipxe/bootScript.ts';
+import { bootScript6 } from '#ipxe/bootScript6.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
 import { efiPath, scriptWord, setting } from '#ipxe/escape.ts';
 import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 import { vlanScript } from '#ipxe/vlanScript.ts';
-import { firstScript, vlanScriptOf42 } from './golden.ts';
+import { firstScript, firstScript6, vlanScriptOf42 } from './golden.ts';
 
 const httpUrl = 'http://10.77.0.1:8080';
 const digest = 'ab'.repeat(32);
@@ -14,6 +15,10 @@ const loader = { espGuid: '0b1c2d3e-4f50-8123-9abc-def012345678', path: '\\EFI\\
 
 test('the first script, whole', () => {
   expect(bootScript(httpUrl, '10.77.0.1')).toBe(firstScript);
+});
+
+test('the first script over IPv6, whole', () => {
+  expect(bootScript6('http://[fd77::1]:8080')).toBe(firstScript6);
 });
 
 test('a machine is sent to its VLAN, whole', () => {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { parseConfig, sizeBytes } from '#agent/site/config.ts';
 import { configurationPage } from '#agent/site/configPage.ts';
 import { localHosts } from '#agent/site/localHosts.ts';
-import { ownNetworks, relayedNetworks } from '#agent/site/networks.ts';
+import { machineListens, ownNetworks, relayedNetworks } from '#agent/site/networks.ts';
+import { ownNetworks6, relayedNetworks6 } from '#agent/site/networks6.ts';
 import { RailheadError } from '#contract/errors.ts';
 
 const least = `
@@ -71,6 +72,59 @@ test('further networks are on an interface or behind a relay, and inherit what t
       routes: [{ to: { address: '10.0.0.0', prefixLength: 8 }, via: '10.79.0.2' }],
     },
   ]);
+});
+
+const six = `${least}
+[provisioning.ipv6]
+address = "FD77:0::1"
+poolStart = "fd77::100"
+poolEnd = "fd77::1ff"
+[[provisioning.subnets]]
+relayed = "10.79.0.0/24"
+router = "10.79.0.1"
+[provisioning.subnets.ipv6]
+relayed = "fd79::/64"
+poolStart = "fd79::100"
+poolEnd = "fd79::1ff"
+dns = ["fd79::53"]
+[[provisioning.hosts]]
+mac = "02:00:00:00:00:0a"
+address6 = "FD77::20"
+`;
+
+test('IPv6 is served on a network of ours and to one behind a relay, addresses in one spelling', () => {
+  const config = parseConfig(six);
+  expect(ownNetworks6(config)).toEqual([
+    {
+      ...{ mode: 'full', interface: 'prov', address: 'fd77::1', prefixLength: 64, preference: 0 },
+      ...{ pool: { first: 'fd77::100', last: 'fd77::1ff' }, dns: [], search: [], leaseSeconds: 3600 },
+      machineUrl: 'https://[fd77::1]:8443',
+    },
+  ]);
+  expect(relayedNetworks6(config.provisioning)).toMatchObject([
+    { address: 'fd79::', prefixLength: 64, dns: ['fd79::53'] },
+  ]);
+  expect(machineListens(config)).toEqual(['10.77.0.1:8443', '[fd77::1]:8443']);
+  const hosts = localHosts(config.provisioning.hosts);
+  expect(hosts.reservation('1/02:00:00:00:00:0a')?.address6).toBe('fd77::20');
+  expect(hosts.isReserved('fd77::20')).toBe(true);
+});
+
+test.each([
+  [six.replace('FD77:0::1', 'fe80::1'), 'provisioning.ipv6.address'],
+  [six.replace('address = "FD77:0::1"', ''), 'provisioning.ipv6.address'],
+  [six.replace('poolStart = "fd77::100"', ''), 'provisioning.ipv6.poolStart'],
+  [six.replace('"fd77::100"', '"fd77::"'), 'provisioning.ipv6.poolStart'],
+  [six.replace('"fd77::1ff"', '"fd77::ff"'), 'provisioning.ipv6.poolEnd'],
+  [six.replace('"fd77::1ff"', '"fd77::1:1ff"'), 'provisioning.ipv6.poolEnd'],
+  [six.replace('"fd77::1ff"', '"fd78::1ff"'), 'provisioning.ipv6.poolEnd'],
+  [six.replace('"fd77::100"', '"fd77::1"'), 'provisioning.ipv6.poolStart'],
+  [six.replace('fd79::/64', 'fd79::1/64'), 'provisioning.subnets[0].ipv6.relayed'],
+  [six.replace('fd79::53', 'fd79::5::3'), 'provisioning.subnets[0].ipv6.dns[0]'],
+  [six.replace('FD77::20', 'fd78::20'), 'provisioning.hosts[0].address6'],
+  [six.replaceAll('fd79::', 'fd77::'), 'provisioning.subnets[0].ipv6'],
+])('an IPv6 network that contradicts itself is refused: %#', (toml, path) => {
+  expect(refused(toml)).toMatchObject({ code: 'INVALID_CONFIG', details: { path } });
 });
 
 test('a machine of the configuration is known by its hardware address', () => {
