@@ -16,6 +16,7 @@ import { lifecycle } from './lifecycle.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { rotateKeys } from './rotations.ts';
+import { sanboot } from './sanboot.ts';
 import { sanbootFallback } from './sanbootFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
@@ -40,6 +41,7 @@ export const cases: readonly EndToEndCase[] = [
   only4011,
   biosUndionly,
   lifecycle,
+  sanboot,
   sanbootFallback,
   vlan,
   ipv6,
