@@ -10,6 +10,8 @@ export interface VlanScript {
   /** The interface that asked. */
   mac: string;
   vlan: number;
+  /** Name of the iPXE to load where the one that runs knows no VLANs; absent when it came from us, so that none is loaded twice. */
+  newerIpxe?: string;
 }
 
 /** Some firmware drivers have room for an untagged frame alone: with its tag a full one is lost (seen: OVMF's virtio driver). */
@@ -21,7 +23,7 @@ const mtu = 1496;
  * one the site is reached by routing.
  * @throws RangeError when an argument could not stand in a script
  */
-export function vlanScript({ httpUrl, mac, vlan }: VlanScript): string {
+export function vlanScript({ httpUrl, mac, vlan, newerIpxe }: VlanScript): string {
   const trunk = `net${setting('idx')}`;
   const settingOf = (name: string) => setting(`${trunk}-${vlan}/${name}`);
   const chain = 'chain --replace --autofree';
@@ -41,7 +43,13 @@ export function vlanScript({ httpUrl, mac, vlan }: VlanScript): string {
     `isset ${settingOf(`${siteDiscovery.optionNumber}:string`)} && ${chain} ${settingOf('filename')} ||`,
     ...retried(`${chain} ${scriptWord(httpUrl)}/boot.ipxe`, 'chain', 'failed'),
     ':lacking',
-    'echo railhead: this iPXE knows no VLANs: the card needs a newer ROM, or the firmware its own PXE',
+    `echo railhead: iPXE ${setting('version')} knows no VLANs`,
+    ...(newerIpxe === undefined
+      ? []
+      : [
+          'echo railhead: loading a newer one',
+          `chain --autofree ${httpUrl}/ipxe/${scriptWord(newerIpxe)} ||`,
+        ]),
     ':failed',
     'clear user-class ||',
     `echo railhead: nothing boots on VLAN ${vlan}, the firmware goes on`,

@@ -1,5 +1,6 @@
 import { known } from '#base/known.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
+import { bootFile } from '#ipxe/bootFiles.ts';
 import { diskScript } from '#ipxe/diskScript.ts';
 import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
@@ -13,6 +14,8 @@ import type { BootRequest } from './request.ts';
 export interface MachineScriptContext {
   httpUrl: string;
   machineUrl: string;
+  /** Whether the machine was handed our iPXE in this boot, and has not asked for its script since. */
+  hasLoader(mac: string): boolean;
   /** The machine asks for its script: the id of its boot. */
   scriptGiven(mac: string): string;
   heldBeside(address: string): HeldBeside | undefined;
@@ -34,10 +37,17 @@ export async function machineScript(request: BootRequest, context: MachineScript
     });
   const architecture = buildArchitectures.get(request.query.get('buildarch') ?? '');
   if (architecture === undefined) return scriptAnswer(diskScript(firmwareOf(request)));
+  const runsOurs = context.hasLoader(mac);
   const machine = machineFacts(mac, architecture, request, context);
   const decision = await context.decide(machine);
   context.note(machine, decision);
-  return scriptAnswer(script(machine, decision, context));
+  if (decision.kind !== 'vlan') return scriptAnswer(script(machine, decision, context));
+  const newer = runsOurs ? {} : known({ newerIpxe: newestIpxe(machine) });
+  return scriptAnswer(vlanScript({ httpUrl: context.httpUrl, mac, vlan: decision.vlan, ...newer }));
+}
+
+function newestIpxe({ architecture, firmware }: MachineFacts): string | undefined {
+  return bootFile({ machine: architecture, firmware, transport: 'tftp' });
 }
 
 /** iPXE's `buildarch`. Its BIOS builds are 32-bit programs: every machine that we serve can run 64 bits. */
@@ -74,11 +84,14 @@ function machineFacts(
   };
 }
 
-function script(machine: MachineFacts, decision: BootDecision, context: MachineScriptContext): string {
+function script(
+  machine: MachineFacts,
+  decision: Exclude<BootDecision, { kind: 'vlan' }>,
+  context: MachineScriptContext,
+): string {
   const { firmware, mac } = machine;
   if (decision.kind === 'disk') return diskScript(firmware, decision.loader);
   const { httpUrl } = context;
-  if (decision.kind === 'vlan') return vlanScript({ httpUrl, mac, vlan: decision.vlan });
   if (decision.kind === 'iso') return isoScript({ firmware, httpUrl, digest: decision.digest });
   const kernelArguments = [
     ...decision.kernelArguments,

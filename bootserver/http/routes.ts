@@ -44,6 +44,7 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
           httpUrl,
           machineUrl,
           decide,
+          hasLoader: (mac) => boots.hasLoader(mac),
           scriptGiven: (mac) => boots.scriptGiven(mac),
           heldBeside: holders.heldBeside,
           note: (machine, decision) => noteScript(machine, decision, boots),

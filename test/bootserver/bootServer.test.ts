@@ -93,6 +93,7 @@ describe('scripts', () => {
     expect(script).toContain('vcreate --tag 42 ');
     expect(script).toContain(`${server.httpUrl}/boot.ipxe`);
     expect(events).toMatchObject([{ type: 'boot.script', text: expect.stringContaining('VLAN 42') }]);
+    expect(script).toContain(`chain --autofree ${server.httpUrl}/ipxe/snponly.efi`);
     await get(`/ipxe?${query}&vlan=42`);
     expect(asked.map(({ vlan }) => vlan)).toEqual([undefined, 42]);
   });

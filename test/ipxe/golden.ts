@@ -115,7 +115,7 @@ sleep \${chain-tries}
 goto chain
 :chain-done
 :lacking
-echo railhead: this iPXE knows no VLANs: the card needs a newer ROM, or the firmware its own PXE
+echo railhead: iPXE \${version} knows no VLANs
 :failed
 clear user-class ||
 echo railhead: nothing boots on VLAN 42, the firmware goes on

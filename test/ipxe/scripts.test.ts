@@ -25,6 +25,14 @@ test('a machine is sent to its VLAN, whole', () => {
   expect(vlanScript({ httpUrl, mac: '52:54:00:77:00:41', vlan: 42 })).toBe(vlanScriptOf42);
 });
 
+test('an iPXE without VLANs loads ours, once', () => {
+  const options = { httpUrl, mac: '52:54:00:77:00:41', vlan: 42 };
+  const load = `chain --autofree ${httpUrl}/ipxe/undionly.kpxe ||`;
+  const lines = vlanScript({ ...options, newerIpxe: 'undionly.kpxe' }).split('\n');
+  expect(lines.indexOf(load)).toBeGreaterThan(lines.indexOf(':lacking'));
+  expect(vlanScript(options)).not.toContain('/ipxe/');
+});
+
 test('only requests of our own scripts have our user class', () => {
   for (const script of [
     bootScript(httpUrl, '10.77.0.1'),

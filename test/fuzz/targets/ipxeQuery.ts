@@ -10,6 +10,7 @@ const decisions: readonly BootDecision[] = [
     kind: 'disk',
     loader: { espGuid: '0fc63daf-8483-4772-8e79-3d69d8477de4', path: '\\EFI\\debian\\shimx64.efi' },
   },
+  { kind: 'vlan', vlan: 42 },
   { kind: 'iso', digest: 'ab'.repeat(32) },
   { kind: 'ramdisk', digest: 'cd'.repeat(32), token: 'token', kernelArguments: ['console=ttyS0'] },
 ];
@@ -31,6 +32,7 @@ export const target: FuzzTarget = {
         {
           httpUrl: 'http://10.0.0.1:8080',
           machineUrl: 'https://10.0.0.1:8443',
+          hasLoader: () => false,
           scriptGiven: () => 'boot_1',
           heldBeside: () => undefined,
           decide: () => decision,
