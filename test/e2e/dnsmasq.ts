@@ -49,7 +49,11 @@ export async function startDnsmasq(options: DnsmasqOptions): Promise<Closable> {
 }
 
 /** dnsmasq in a network namespace of its own, with a veth to the site's bridge. */
-export async function dnsmasqBeside(rack: Rack, directory: string): Promise<Closable> {
+export async function dnsmasqBeside(
+  rack: Rack,
+  directory: string,
+  lines: readonly string[] = [],
+): Promise<Closable> {
   const { site } = rack.namespaces;
   const namespace = `${site}-dhcp`;
   await run('ip', ['netns', 'add', namespace]);
@@ -71,7 +75,7 @@ export async function dnsmasqBeside(rack: Rack, directory: string): Promise<Clos
     await runIn(site, ['ip', 'link', 'set', 'lan-dhcp', 'master', provisioningBridge, 'up']);
     await runIn(namespace, ['ip', 'address', 'add', '10.77.0.2/24', 'dev', 'eth0']);
     for (const link of ['lo', 'eth0']) await runIn(namespace, ['ip', 'link', 'set', link, 'up']);
-    const server = await startDnsmasq({ namespace, interfaceName: 'eth0', directory });
+    const server = await startDnsmasq({ namespace, interfaceName: 'eth0', directory, lines });
     return {
       close: async () => {
         await server.close();

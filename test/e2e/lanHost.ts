@@ -33,6 +33,8 @@ export interface LanHostOptions {
   mac: string;
   /** For scripts, keys and logs. */
   directory: string;
+  /** What its DHCP request has in option 77. */
+  userClass?: string;
 }
 
 const askForToken = `
@@ -55,7 +57,7 @@ export async function addLanHost(line: Line, options: LanHostOptions): Promise<L
   const trustFile = path.join(directory, 'trust.json');
   await writeFile(trustFile, JSON.stringify(line.books.trust));
   await connect(line.rack.namespaces.site, namespace, name, mac);
-  const address = await lease(namespace, directory);
+  const address = await lease(namespace, directory, options.userClass);
   const claimants: ManagedProcess[] = [];
   return {
     mac,
@@ -105,11 +107,15 @@ async function connect(site: string, namespace: string, name: string, mac: strin
   await runIn(namespace, ['ip', 'link', 'set', 'lo', 'up']);
 }
 
-async function lease(namespace: string, directory: string): Promise<string> {
+async function lease(namespace: string, directory: string, userClass?: string): Promise<string> {
   const script = path.join(directory, 'lease.sh');
   await writeFile(script, leaseScript, { mode: 0o755 });
   const busybox = await foreignProgram('busybox-static', 'busybox');
-  const said = await runIn(namespace, [busybox, 'udhcpc', '-i', 'eth0', '-q', '-n', '-f', '-s', script]);
+  const named = userClass === undefined ? [] : ['-x', `0x4d:${Buffer.from(userClass).toString('hex')}`];
+  const said = await runIn(namespace, [
+    ...[busybox, 'udhcpc', '-i', 'eth0', '-q', '-n', '-f', '-s', script],
+    ...named,
+  ]);
   return /leased (\S+)/.exec(said)?.[1] ?? '';
 }
 

@@ -1,5 +1,6 @@
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { apiFuzz } from './apiFuzz.ts';
+import { autoexec } from './autoexec.ts';
 import { only4011, proxy } from './besideDhcp.ts';
 import { biosUndionly } from './biosUndionly.ts';
 import { clockOff } from './clock.ts';
@@ -42,6 +43,7 @@ export const cases: readonly EndToEndCase[] = [
   biosUndionly,
   lifecycle,
   sanboot,
+  autoexec,
   sanbootFallback,
   vlan,
   ipv6,
