@@ -27,6 +27,8 @@ export interface LineMachine {
   disks: readonly { size: string; bus?: string }[];
   memoryMiB?: number;
   rtc?: string;
+  /** A BIOS machine's card has the ROM of the host's own QEMU; with Debian 12's that is an iPXE of 2019. */
+  hostRom?: boolean;
   /** Its cable ends at a trunk port with these VLANs, each a network of the site. */
   vlans?: readonly number[];
   bootsOver?: 'http' | 'ipv6';
@@ -121,8 +123,8 @@ async function raiseRack(options: LineOptions, { nicRom }: Artifacts, started: C
   return rack;
 }
 
-function withNicRom(machine: LineMachine, nicRom: string): LineMachine & { nicRom?: string } {
-  return machine.firmware === 'bios' ? { ...machine, nicRom } : machine;
+function withNicRom({ hostRom = false, ...machine }: LineMachine, nicRom: string): object {
+  return machine.firmware === 'bios' && !hostRom ? { ...machine, nicRom } : machine;
 }
 
 function osOf(ref: string, { os }: Artifacts): OfferedImage {

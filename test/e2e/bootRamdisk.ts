@@ -5,7 +5,6 @@ import { osRef } from './withLine.ts';
 
 /** Boots the ramdisk on a machine over the network, and nothing else. */
 const profile = {
-  id: 'boot-ramdisk',
   version: 1,
   target: 'metal',
   role: 'host',
@@ -22,9 +21,10 @@ const profile = {
 /** Has a machine boot its ramdisk, and waits until its agent has joined or cannot any more. */
 export async function bootRamdisk(line: Line, machine: string, signal: AbortSignal): Promise<Workflow> {
   const nodeId = line.nodes.get(machine);
-  await line.api.call('profiles', 'create', { tenantId, document: profile });
+  const profileId = `boot-ramdisk-${machine}`;
+  await line.api.call('profiles', 'create', { tenantId, document: { id: profileId, ...profile } });
   await enrolled(line, nodeId);
-  const deploy = { tenantId, nodeId, profileId: profile.id };
+  const deploy = { tenantId, nodeId, profileId };
   const { workflowId } = await line.api.call<{ workflowId: string }>('metal', 'deploy', deploy);
   return followWorkflow(line, workflowId, { signal });
 }

@@ -2,57 +2,73 @@ import { tenantId } from '#rack/line/catalog.ts';
 import type { Line } from '#rack/line/line.ts';
 import { vlanAddress } from '#rack/network.ts';
 import { bootRamdisk } from '../bootRamdisk.ts';
-import type { EndToEndCase } from '../endToEndCase.ts';
+import type { CaseOptions, EndToEndCase } from '../endToEndCase.ts';
 import { consoleShows } from '../observe.ts';
 import type { Report } from '../report.ts';
 import { readWire, type WirePacket } from '../wire.ts';
 import { withLine } from '../withLine.ts';
 
 const tag = 42;
+const common = { memoryMiB: 512, disks: [{ size: '1G' }], vlans: [tag] } as const;
 const machines = [
-  { name: 'm1', firmware: 'uefi', memoryMiB: 512, disks: [{ size: '1G' }], vlans: [tag] },
+  { name: 'uefi', firmware: 'uefi', ...common },
+  // Debian 12's ROM knows no VLANs: it has to load the site's iPXE first.
+  { name: 'rom', firmware: 'bios', hostRom: true, ...common },
 ] as const;
 
 export const vlan: EndToEndCase = {
   name: 'vlan',
   about:
-    'a machine on a trunk port gets its first script without a tag, and goes on in the VLAN of its node: iPXE, ramdisk and agent',
+    'machines on trunk ports get their first script without a tag, and go on in the VLAN of their node: iPXE, ramdisk and agent',
   run: (report, options) =>
     withLine(report, options, { machines }, async (line) => {
-      const node = { tenantId, nodeId: line.nodes.get('m1') };
-      const set = await line.api.call<{ vlan?: number }>('nodes', 'update', { ...node, vlan: tag });
-      report.check('the node has its VLAN', set.vlan === tag, set);
-      report.phase('boot');
-      const workflow = await bootRamdisk(line, 'm1', options.signal);
-      report.check('the ramdisk has joined', workflow.state === 'succeeded', workflow.error);
-      await consoleShows(line, 'm1', /railhead: this machine boots on VLAN 42/, 1_000, options.signal);
-      report.check('the console says that it goes to the VLAN', true);
-      checkWire(report, line);
+      for (const { name } of machines) await bootsInVlan(report, line, name, options);
     }),
 };
 
-/** Everything after the first script carries the tag, and is with the site's address in that VLAN. */
-function checkWire(report: Report, line: Line): void {
-  const packets = readWire(line.rack.machine('m1').trunk?.capture ?? '');
-  const asked = (what: (packet: WirePacket) => boolean) => packets.filter(what).map((packet) => packet.vlan);
-  const only = (found: (number | undefined)[], expected: number | undefined) =>
-    found.length > 0 && found.every((each) => each === expected);
+async function bootsInVlan(
+  report: Report,
+  line: Line,
+  machine: string,
+  { signal }: CaseOptions,
+): Promise<void> {
+  report.phase(machine);
+  const node = { tenantId, nodeId: line.nodes.get(machine) };
+  const set = await line.api.call<{ vlan?: number }>('nodes', 'update', { ...node, vlan: tag });
+  report.check(`${machine}: the node has its VLAN`, set.vlan === tag, set);
+  const workflow = await bootRamdisk(line, machine, signal);
+  report.check(`${machine}: agent joined`, workflow.state === 'succeeded', workflow.error);
+  await consoleShows(line, machine, /railhead: this machine boots on VLAN 42/, 1_000, signal);
+  report.check(`${machine}: the console says that it goes to the VLAN`, true);
+  for (const [what, found, expected] of wireFacts(readWire(line.rack.machine(machine).trunk?.capture ?? '')))
+    report.check(`${machine}: ${what}`, found.length > 0 && found.every((each) => each === expected), found);
+}
 
-  const discovers = asked(({ destinationPort }) => destinationPort === 67);
+type Fact = [
+  what: string,
+  found: readonly (string | number | undefined)[],
+  expected: string | number | undefined,
+];
+
+/** Everything after the first script carries the tag, and is with the site's address in that VLAN. */
+function wireFacts(packets: readonly WirePacket[]): Fact[] {
+  const vlansOf = (what: (packet: WirePacket) => boolean) =>
+    packets.filter(what).map((packet) => packet.vlan);
+  const discovers = vlansOf(({ destinationPort }) => destinationPort === 67);
   const firstTagged = discovers.indexOf(tag);
-  report.check(
-    'its DHCP is without a tag at first',
-    discovers[0] === undefined && firstTagged > 0,
-    discovers,
-  );
-  report.check('and tagged from then on', only(discovers.slice(firstTagged), tag), discovers);
-  const loaders = asked(({ destinationPort }) => destinationPort === 69);
-  report.check('iPXE came without a tag', only(loaders, undefined), loaders);
-  const images = asked(({ payload }) => payload.startsWith('GET /images/'));
-  report.check('kernel and initrd came tagged', only(images, tag), images);
   const agent = packets.filter(({ destinationPort }) => destinationPort === 8443);
-  const vlans = agent.map((packet) => packet.vlan);
-  report.check('the agent speaks tagged', only(vlans, tag), [...new Set(vlans)]);
-  const places = [...new Set(agent.map(({ to }) => to))];
-  report.check("with the site's address there", places.join() === vlanAddress(tag), places);
+  return [
+    ['its DHCP is without a tag at first', discovers.slice(0, firstTagged), undefined],
+    ['and tagged from then on', discovers.slice(firstTagged), tag],
+    ['iPXE came without a tag', vlansOf(bringsIpxe), undefined],
+    ['kernel and initrd came tagged', vlansOf(({ payload }) => payload.startsWith('GET /images/')), tag],
+    ['the agent speaks tagged', [...new Set(agent.map((packet) => packet.vlan))], tag],
+    ["with the site's address there", [...new Set(agent.map(({ to }) => to))], vlanAddress(tag)],
+  ];
+}
+
+/** Firmware by TFTP, an old iPXE by HTTP; a ROM that knows VLANs needs none, and asks for the first script. */
+function bringsIpxe({ destinationPort, payload, vlan: tagged }: WirePacket): boolean {
+  if (destinationPort === 69 || payload.startsWith('GET /ipxe/')) return true;
+  return payload.startsWith('GET /boot.ipxe') && tagged === undefined;
 }
