@@ -29,7 +29,7 @@ const triesElsewhere = 3;
  * 2. each that has an address at all asks: beside another DHCP server, the lease is that one's;
  * 3. each asks for an address first.
  *
- * Whoever asks names the MAC of its interface. In the end the script fails, so that the firmware goes on to its next boot entry.
+ * One interface is open at a time, so that it is the one that asks. Whoever asks names the MAC of its interface. In the end the script fails, so that the firmware goes on to its next boot entry.
  */
 export function bootScript(httpUrl: string, serverAddress: string): string {
   const server = scriptWord(serverAddress);
@@ -38,11 +38,14 @@ export function bootScript(httpUrl: string, serverAddress: string): string {
   return [
     '#!ipxe',
     `echo railhead: site ${server}, iPXE ${setting('version')} ${setting('platform')} ${setting('buildarch')}`,
-    `echo railhead: ${setting('manufacturer')} ${setting('product')}, serial ${setting('serial')}, UUID ${setting('uuid')}`,
+    `echo railhead: ${setting('manufacturer')} ${setting('product')}`,
+    `echo railhead: serial ${setting('serial')}, UUID ${setting('uuid')}`,
     ...eachInterface('own', [ifInterface('dhcp-server', server, 'found')]),
     'goto elsewhere',
     ':found',
-    ...asking(url, 'chain', 'elsewhere'),
+    ...asking(url, 'chain', 'own-failed'),
+    ':own-failed',
+    `ifclose ${currentInterface} ||`,
     ':elsewhere',
     ...eachInterface('any', [
       `isset ${ofInterface('ip')} || goto any-next`,

@@ -1,7 +1,8 @@
 /** `/boot.ipxe` and `autoexec.ipxe` of the site 10.77.0.1. */
 export const firstScript = `#!ipxe
 echo railhead: site 10.77.0.1, iPXE \${version} \${platform} \${buildarch}
-echo railhead: \${manufacturer} \${product}, serial \${serial}, UUID \${uuid}
+echo railhead: \${manufacturer} \${product}
+echo railhead: serial \${serial}, UUID \${uuid}
 set idx:int32 0
 :own
 iseq \${net\${idx}\${vlan-suffix}/dhcp-server} 10.77.0.1 && goto found ||
@@ -18,11 +19,13 @@ set chain-tries:int32 0
 :chain
 chain --replace --autofree http://10.77.0.1:8080/ipxe?mac=\${boot-mac}&uuid=\${uuid}&serial=\${serial:uristring}&platform=\${platform}&buildarch=\${buildarch}&ip=\${boot-ip}&vlan=\${vlan-tag} && goto chain-done ||
 inc chain-tries
-iseq \${chain-tries} 15 && goto elsewhere ||
+iseq \${chain-tries} 15 && goto own-failed ||
 echo railhead: trying again in \${chain-tries} s
 sleep \${chain-tries}
 goto chain
 :chain-done
+:own-failed
+ifclose net\${idx}\${vlan-suffix} ||
 :elsewhere
 set idx:int32 0
 :any
