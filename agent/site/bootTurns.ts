@@ -30,6 +30,12 @@ export function bootTurns(
 ): Pick<BootServerOptions, 'decide' | 'reservations' | 'sighted' | 'timeline' | 'lastBoot'> {
   const { state } = parts;
   const strangers = new RateLimiter(strangerSteps);
+  state.events.onLost((error, lost) => {
+    parts.log.error(
+      { err: explained(error), events: lost.length, first: lost[0] },
+      'steps of boots were lost',
+    );
+  });
   return {
     reservations: siteReservations(parts),
     decide: (machine) => decide(machine, parts),

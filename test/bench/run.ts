@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { stopRequest } from '#base/shutdown.ts';
 import type { Benchmark } from './benchmark.ts';
 import { catalog } from './catalog.ts';
+import { dhcp } from './dhcp.ts';
 import { imageServe } from './imageServe.ts';
 import { imageWrite } from './imageWrite.ts';
 import { join } from './join.ts';
@@ -9,7 +10,7 @@ import { storm } from './storm.ts';
 import { tftp } from './tftp.ts';
 
 /** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
-const benchmarks: readonly Benchmark[] = [catalog, imageServe, imageWrite, join, storm, tftp];
+const benchmarks: readonly Benchmark[] = [catalog, dhcp, imageServe, imageWrite, join, storm, tftp];
 
 const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },

@@ -11,7 +11,8 @@ import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
 import { type CacheCatalog, openCacheCatalog } from './cacheCatalog.ts';
 import { type CachePins, openCachePins } from './cachePins.ts';
-import { type Events, openEvents } from './events.ts';
+import { openEvents } from './events.ts';
+import { type GatheredEvents, gatherEvents } from './gatheredEvents.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type DeployedLoaders, openLoaders } from './loaders.ts';
 import { lockState } from './lock.ts';
@@ -27,7 +28,7 @@ export interface SiteState {
   entries: BootEntries;
   tokens: BootTokens;
   sessions: Sessions;
-  events: Events;
+  events: GatheredEvents;
   bmcPins: BmcPins;
   loaders: DeployedLoaders;
   cachePins: CachePins;
@@ -46,6 +47,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
   const database = openSqlite(path.join(stateDirectory, 'state.db'), migrations);
   // What is forgotten may have been a secret: its bytes go too, not just the way to them.
   database.pragma('secure_delete = ON');
+  const events = gatherEvents(openEvents(database, now), database);
   return {
     database,
     spec: openSpec(database),
@@ -53,7 +55,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     entries: openBootEntries(database),
     tokens: openBootTokens(database),
     sessions: openSessions(database),
-    events: openEvents(database, now),
+    events,
     bmcPins: openBmcPins(database),
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
@@ -61,6 +63,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     leasedTo: (address) => leasedTo(database, address),
     atomically: (change) => database.transaction(change).immediate(),
     close: () => {
+      events.flush();
       database.close();
       lock.close();
     },

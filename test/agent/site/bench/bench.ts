@@ -1,11 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { type Identity, writeIdentity } from '#agent/join/identity.ts';
-import { certificateRequest, forgetPendingKeys, pendingKeys } from '#agent/join/ownKeys.ts';
-import { issueFor, requestedKey } from '#central/join/authority.ts';
-import { publicJwk } from '#central/join/keys.ts';
 import type { CacheImage } from '#contract/images.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { DeployImage } from '#contract/operations.ts';
+import { joinByHand } from '../../../fakes/joinByHand.ts';
 import { leaseTo } from './leases.ts';
 import { configureSite, type LoopbackSite } from './loopbackSite.ts';
 import { type ScriptedCentre, startCentre } from './scriptedCentre.ts';
@@ -34,7 +31,7 @@ export async function setUpBench(
   const centre = await startCentre();
   onTestFinished(() => centre.down());
   const site = await configureSite();
-  await joinByHand(site.stateDirectory, centre);
+  await joinByHand(site.stateDirectory, siteId, centre);
   const { source, ...image } = site.image;
   const facts = { ref: 'ramdisk@1', kind: 'os', format: 'raw', compression: 'none' } as const;
   const ramdisk: CacheImage = { ...facts, ...image, sources: [source] };
@@ -56,33 +53,4 @@ export async function prepared(bench: Bench): Promise<Bench> {
   const prepare = await bench.centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   await bench.centre.result(prepare);
   return bench;
-}
-
-/** An identity as `bcd join` leaves it, without the talk. */
-async function joinByHand(
-  stateDirectory: string,
-  { authority, signing, url }: ScriptedCentre,
-): Promise<void> {
-  const keys = await pendingKeys(stateDirectory);
-  const request = await certificateRequest(keys.privateKey, siteId);
-  const key = await requestedKey(request);
-  if (key === undefined) throw new Error('the request is not usable');
-  const issued = await issueFor(authority, key, {
-    uri: `urn:railhead:site:${siteId}`,
-    validMs: 3_600_000,
-  });
-  const identity: Identity = {
-    role: 'site',
-    nodeId: siteId,
-    server: url,
-    ...keys,
-    certificate: `${issued.certificate}\n${authority.certificate}`,
-    ca: authority.certificate,
-    signingKeys: [publicJwk(signing)],
-    trustNumber: 1,
-    counter: 0,
-    expiresAt: issued.expiresAt.toISOString(),
-  };
-  await writeIdentity(stateDirectory, identity);
-  await forgetPendingKeys(stateDirectory);
 }
