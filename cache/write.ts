@@ -77,7 +77,11 @@ export class PartialArtifact {
 }
 
 /** write(2) may write less than it was given. */
-async function writeFully(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+export async function writeFully(
+  handle: Pick<FileHandle, 'write'>,
+  chunk: Uint8Array,
+  position: number,
+): Promise<void> {
   let done = 0;
   while (done < chunk.length) {
     const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);

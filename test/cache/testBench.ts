@@ -13,6 +13,7 @@ import { type RawAnswer, type RawHttpsServer, startRawHttps } from '../fakes/raw
 
 const ca = await makeTestCa();
 const identity = await issueServerIdentity(ca);
+export const testCa = ca;
 export const sourceCa = ca.pem;
 
 export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');

@@ -3,6 +3,9 @@ import { apiFuzz } from './apiFuzz.ts';
 import { autoexec } from './autoexec.ts';
 import { only4011, proxy } from './besideDhcp.ts';
 import { biosUndionly } from './biosUndionly.ts';
+import { bitRot } from './bitRot.ts';
+import { cacheCrash } from './cacheCrash.ts';
+import { cacheFullDisk } from './cacheFullDisk.ts';
 import { clockOff } from './clock.ts';
 import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
@@ -14,11 +17,13 @@ import { ipv6 } from './ipv6.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { lifecycle } from './lifecycle.ts';
+import { powerCut } from './powerCut.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { rotateKeys } from './rotations.ts';
 import { sanboot } from './sanboot.ts';
 import { sanbootFallback } from './sanbootFallback.ts';
+import { sourceFallback } from './sourceFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
@@ -62,4 +67,9 @@ export const cases: readonly EndToEndCase[] = [
   apiFuzz,
   withdrawnImage,
   uefiHttp,
+  cacheCrash,
+  cacheFullDisk,
+  bitRot,
+  sourceFallback,
+  powerCut,
 ];

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { open, readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run } from '#base/command.ts';
+import { silentLog } from '#base/log.ts';
+import type { Damage, HeldRecord } from '#cache/heldIndex.ts';
+import { nextToRead, startScrub } from '#cache/scrub.ts';
+import { serveBytes } from '../fakes/rawHttpsServer.ts';
+import { contentOf, imageOf, startCache, startSource, temporaryDirectory } from './testBench.ts';
+
+const bytes = randomBytes(3_000_000);
+
+async function heldImage(scrub?: { bytesPerSecond: number; everyMs: number }) {
+  const directory = await temporaryDirectory();
+  const source = await startSource(serveBytes(bytes));
+  const image = imageOf(bytes, source.origin);
+  const damages: Damage[] = [];
+  const options = {
+    directory,
+    onDamage: (damage: Damage) => void damages.push(damage),
+    ...(scrub && { scrub }),
+  };
+  const cache = await startCache(options);
+  cache.desire([image]);
+  await cache.ready(image.digest);
+  const file = path.join(directory, 'v1/sha256', image.digest.slice(0, 2), image.digest);
+  return { directory, cache, image, file, damages };
+}
+
+/** As a disk does it: neither size nor times tell. */
+async function flipBit(file: string): Promise<void> {
+  const times = `${file}.times`;
+  await run('touch', ['-r', file, times]);
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.from([(bytes[2_000_000] ?? 0) ^ 1]), 0, 1, 2_000_000);
+  await handle.sync();
+  await handle.close();
+  await run('touch', ['-r', times, file]);
+  await rm(times);
+}
+
+const record = (digest: string, verifiedAt: number): HeldRecord => ({
+  digest,
+  ref: digest,
+  sizeBytes: 1,
+  mtimeNs: 0n,
+  usedAt: 0,
+  verifiedAt,
+});
+
+test('what waited longest is read next; what was read lately waits', () => {
+  const held = [record('new', 900), record('old', 100), record('middle', 500)];
+  expect(nextToRead(held, 1100, 1000)).toEqual({ next: record('old', 100), pauseMs: 0 });
+  expect(nextToRead(held, 1050, 1000)).toEqual({ pauseMs: 50 });
+  expect(nextToRead([], 0, 1000)).toEqual({ pauseMs: 1000 });
+});
+
+test('a flipped bit goes to quarantine and the image comes back', async () => {
+  const { directory, cache, image, file, damages } = await heldImage({ bytesPerSecond: 1e9, everyMs: 100 });
+  const failed = Promise.withResolvers<void>();
+  cache.onChange(() => {
+    if (cache.state(image.digest)?.error?.details?.reason === 'bit-rot') failed.resolve();
+  });
+  await flipBit(file);
+  await failed.promise;
+  expect(damages).toMatchObject([{ digest: image.digest, ref: 'demo@1', reason: 'bit-rot' }]);
+  expect(await readdir(path.join(directory, 'v1/quarantine'))).toEqual([image.digest]);
+  await cache.ready(image.digest);
+  expect(await contentOf(cache, image.digest)).toEqual(bytes);
+  expect((await readFile(file)).equals(bytes)).toBe(true);
+});
+
+test('after a restart an image is hashed before its first byte is served', async () => {
+  const { directory, cache, image, file } = await heldImage();
+  await cache.close();
+  await flipBit(file);
+  const again = await startCache({ directory });
+  expect(again.state(image.digest)).toMatchObject({ state: 'ready' });
+  expect(await again.open(image.digest)).toBeUndefined();
+  expect(again.state(image.digest)).toMatchObject({
+    state: 'failed',
+    error: { details: { reason: 'bit-rot' } },
+  });
+  await again.close();
+  const third = await startCache({ directory });
+  expect(third.state(image.digest)).toMatchObject({ state: 'failed' });
+});
+
+test('the scrub reads no faster than it may', async () => {
+  const verified: number[] = [];
+  let now = 0;
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms;
+    },
+  };
+  const ended = Promise.withResolvers<void>();
+  const store = {
+    held: () => (verified.length === 0 ? [record('a', -1000)] : []),
+    verify: async (_: string, { pace }: { pace: (bytes: number) => Promise<void> }) => {
+      for (let block = 0; block < 10; block++) await pace(1_000_000);
+      verified.push(now);
+      ended.resolve();
+      return true;
+    },
+  };
+  const scrub = startScrub(store as never, { bytesPerSecond: 2_000_000, everyMs: 1000 }, clock, silentLog());
+  onTestFinished(() => scrub.close());
+  await ended.promise;
+  expect(verified).toEqual([5000]);
+  expect(scrub.state.totalBytes).toBe(10_000_000);
+});
