@@ -10,6 +10,8 @@ import { cacheChangeRoutes, cacheReadRoutes } from '../cache/routes.ts';
 import type { SeenMachines } from '../discovery/seenMachines.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
+import { traceRoutes } from '../trace/routes.ts';
+import { shownEvent } from '../trace/shown.ts';
 import { type HealthParts, health } from './health.ts';
 import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
@@ -58,7 +60,11 @@ export function createLocalDoor(parts: AdminParts): Door {
   const door = createSiteDoor({ log: parts.log, patient: true });
   // The bytes of an image are read as they come; how many may come is the cache's to say.
   door.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
-  addRoutes(door, [...adminRoutes(parts, localUser), ...cacheChangeRoutes(parts, localUser)]);
+  addRoutes(door, [
+    ...adminRoutes(parts, localUser),
+    ...cacheChangeRoutes(parts, localUser),
+    ...traceRoutes(parts, localUser),
+  ]);
   return door;
 }
 
@@ -116,13 +122,8 @@ function machine(text: string, { state }: AdminParts) {
   return { mac, ...nodeOf(mac, state), timeline: timeline(mac, state) };
 }
 
-/** Without join messages: they hold boot tokens, and are for the centre alone. */
 function timeline(mac: string, state: SiteState): object[] {
-  return state.events.timeline(mac, timelineLength).map((event) => {
-    if (event.type !== 'agent.joined') return event;
-    const { join: _join, ...shown } = event;
-    return shown;
-  });
+  return state.events.timeline(mac, timelineLength).map(shownEvent);
 }
 
 function nodeOf(mac: string, state: SiteState): { nodeId?: string } {

@@ -1,9 +1,17 @@
 import type { Command } from 'commander';
 import { addCache } from './cache/index.ts';
 import { addImport } from './import.ts';
+import { addMachines } from './machines.ts';
 import { addSockets } from './sockets.ts';
+import { addTrace } from './trace.ts';
 
-const commands: readonly ((site: Command) => void)[] = [addSockets, addImport, addCache];
+const commands: readonly ((site: Command) => void)[] = [
+  addSockets,
+  addImport,
+  addCache,
+  addMachines,
+  addTrace,
+];
 
 /** The commands below `bcd site`: one file each, which loads what it needs when it is asked for. */
 export function addSiteCommands(site: Command): void {

@@ -1,0 +1,46 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+interface TraceFlags {
+  config: string;
+  since: number;
+  json?: true;
+  once?: true;
+}
+
+/** `bcd site trace MAC`: how one machine boots, step by step, as it happens. */
+export function addTrace(site: Command): void {
+  site
+    .command('trace')
+    .description('follow the boots of one machine, with advice where they fail; ends with Ctrl-C')
+    .argument('<mac>', 'the hardware address of the interface that boots')
+    .option(
+      '--since <duration>',
+      'begin with what happened so long ago, e.g. 10m or 24h',
+      sinceOf,
+      10 * 60_000,
+    )
+    .option('--json', 'one JSON document a line')
+    .option('--once', 'print what there is and end')
+    .action((mac: string, _flags: unknown, command: Command) => trace(mac, command.optsWithGlobals()));
+}
+
+function sinceOf(text: string): number {
+  const match = /^(\d{1,6})(s|m|h)$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('write a whole number and s, m or h.');
+  return Number(match[1]) * ({ s: 1000, m: 60_000, h: 3_600_000 }[match[2] as string] ?? 0);
+}
+
+async function trace(mac: string, flags: TraceFlags): Promise<void> {
+  const { readConfig } = await import('../config.ts');
+  const { localSocket } = await import('../localSocket.ts');
+  const { localAgent } = await import('./cache/localAgent.ts');
+  const { follow } = await import('../trace/follow.ts');
+  const { printed } = await import('../trace/lines.ts');
+  const agent = localAgent(localSocket(await readConfig(flags.config)));
+  const print = (text: string) => void process.stdout.write(`${text}\n`);
+  await follow(agent, mac, {
+    since: Date.now() - flags.since,
+    once: flags.once ?? false,
+    tell: (line) => print(flags.json ? JSON.stringify(line) : printed(line)),
+  });
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { adviseOn, type BootStep } from '#agent/site/trace/advice.ts';
+import { printed, Tracer } from '#agent/site/trace/lines.ts';
+import type { SiteEvent } from '#contract/agentWire.ts';
+import type { BootFact } from '#contract/bootFact.ts';
+
+/** Steps a second apart. */
+function steps(...facts: BootFact[]): BootStep[] {
+  return facts.map((fact, index) => ({ at: index * 1000, fact }));
+}
+
+/** The patterns that hold `later` milliseconds after the last step. */
+function patterns(facts: BootFact[], later = 0): string[] {
+  const all = steps(...facts);
+  return adviseOn(all, (all.at(-1)?.at ?? 0) + later).map(({ pattern }) => pattern);
+}
+
+const client = 'uefi-pxe';
+const file = 'snponly.efi';
+const offer: BootFact = { step: 'offer', client, file };
+const ack: BootFact = { step: 'ack', client, file };
+const tftp = (more: Partial<Extract<BootFact, { step: 'tftp' }>> = {}): BootFact => ({
+  ...{ step: 'tftp', file, outcome: 'complete', bytes: 292_800, blockSize: 1464, resentBlocks: 0 },
+  ...more,
+});
+const script: BootFact = { step: 'script', boots: 'ramdisk' };
+const image = (
+  part: 'linux' | 'initrd',
+  outcome: 'asked' | 'complete' | 'cut' | 'refused' = 'complete',
+): BootFact => ({ step: 'image', part, outcome });
+const untilInitrd = [offer, ack, tftp(), script, image('linux'), image('initrd')];
+
+const failing: [name: string, facts: BootFact[], later: number, pattern: string][] = [
+  [
+    'gave up after the first blocks',
+    [ack, tftp({ outcome: 'abandoned', bytes: 3 * 1464 })],
+    0,
+    'tftp-first-blocks',
+  ],
+  ['many blocks were sent again', [ack, tftp({ resentBlocks: 60 })], 0, 'tftp-lossy'],
+  ['offers without a REQUEST', [offer, offer, offer, offer], 0, 'offer-unanswered'],
+  ['refused its address', [{ step: 'nak', client }], 0, 'address-refused'],
+  ['never fetched its boot file', [offer, ack], 25_000, 'loader-not-fetched'],
+  ['never asked for its script', [offer, ack, tftp()], 25_000, 'script-not-fetched'],
+  ['script fetched but kernel not', [ack, tftp(), script], 31_000, 'kernel-not-fetched'],
+  ['image not there', [ack, script, image('linux', 'refused')], 0, 'image-refused'],
+  ['image cut off', [ack, script, image('initrd', 'cut')], 0, 'image-cut'],
+  ['ramdisk never spoke', untilInitrd, 121_000, 'ramdisk-silent'],
+  ['ramdisk never joined', [...untilInitrd, { step: 'token' }], 61_000, 'ramdisk-not-joined'],
+  [
+    'certificate refused',
+    [...untilInitrd, { step: 'tls-refused', reason: 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA' }],
+    0,
+    'tls-refused',
+  ],
+  ['join refused', [...untilInitrd, { step: 'join-refused', reason: 'expired' }], 0, 'join-refused'],
+];
+
+test.each(failing)('%s', (_, facts, later, pattern) => {
+  expect(patterns(facts, later)).toEqual([pattern]);
+});
+
+test('a boot that goes well is told nothing, however the machine waits at its end', () => {
+  const whole: BootFact[] = [
+    offer,
+    offer,
+    ack,
+    tftp(),
+    offer,
+    ack,
+    script,
+    image('linux', 'asked'),
+    image('linux'),
+  ];
+  for (let length = 1; length <= whole.length; length++) expect(patterns(whole.slice(0, length))).toEqual([]);
+  expect(patterns([offer, ack, tftp(), { step: 'script', boots: 'disk' }], 3_600_000)).toEqual([]);
+  expect(patterns([{ step: 'ack', client: 'os', file: 'x' }], 3_600_000)).toEqual([]);
+});
+
+test('advice names what was seen and what to look at', () => {
+  const [advice] = adviseOn(steps(ack, tftp({ outcome: 'abandoned', bytes: 3 * 1464 })), 5000);
+  expect(advice?.text).toContain('asked for snponly.efi, gave up after 3 blocks');
+  expect(advice?.text).toContain('path MTU');
+  const [clock] = adviseOn(
+    steps({ step: 'tls-refused', reason: 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED' }),
+    0,
+  );
+  expect(clock?.text).toContain('clock is wrong');
+});
+
+function event(seconds: number, fact: BootFact, bootId = 'boot_1'): SiteEvent {
+  const at = new Date(1_767_225_600_000 + seconds * 1000).toISOString();
+  return {
+    eventId: `ev_${seconds}`,
+    at,
+    type: 'boot.other',
+    text: fact.step,
+    mac: '02:00:00:00:00:01',
+    bootId,
+    fact,
+  };
+}
+
+test('a trace gives each advice once, at its place, and anew in the next boot', () => {
+  const tracer = new Tracer();
+  const texts = [
+    event(0, ack),
+    event(60, tftp({ outcome: 'abandoned', bytes: 1464 })),
+    event(61, tftp({ outcome: 'abandoned', bytes: 1464 })),
+    event(120, ack, 'boot_2'),
+  ].flatMap((one) =>
+    tracer.add(one).map(({ type, text }) => (type === 'advice' ? `> ${text.slice(0, 30)}` : text)),
+  );
+  expect(texts).toEqual([
+    'ack',
+    '> took its address and never fet',
+    'tftp',
+    '> asked for snponly.efi, gave up',
+    'tftp',
+    'ack',
+  ]);
+  expect(tracer.advice(1_767_225_600_000 + 141_000)).toHaveLength(1);
+  expect(tracer.advice(1_767_225_600_000 + 142_000)).toEqual([]);
+});
+
+test('lines say when, what and in words', () => {
+  const line = { at: '2026-01-01T10:20:30.456Z', type: 'boot.tftp', text: 'snponly.efi complete' };
+  expect(printed(line)).toBe('10:20:30.456  boot.tftp          snponly.efi complete');
+  expect(printed({ ...line, type: 'advice', text: 'path MTU?' })).toBe('10:20:30.456   -> path MTU?');
+});
