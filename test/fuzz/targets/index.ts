@@ -5,6 +5,7 @@ const files: Readonly<Record<string, () => Promise<{ target: FuzzTarget }>>> = {
   dhcp4: () => import('./dhcp4.ts'),
   'dhcp4-options': () => import('./dhcp4Options.ts'),
   dhcp6: () => import('./dhcp6.ts'),
+  'pxe-4011': () => import('./pxe4011.ts'),
   tftp: () => import('./tftp.ts'),
   'tftp-transfer': () => import('./tftpTransfer.ts'),
   'http-request': () => import('./httpRequest.ts'),
