@@ -35,7 +35,8 @@ export function bootFields(client: ClientFacts, context: BootContext): BootField
   if (!isBootClass(client.kind)) return none;
   const shape = withQuirks(replyShapes[client.kind][context.role], context.role, context.quirks);
   const file = bootFileFor(client, context);
-  if (file === undefined && !shape.raspberryPiMenu) return none;
+  // A Raspberry Pi's ROM needs a server alone: it knows the names of its files.
+  if (file === undefined && client.kind !== 'raspberry-pi') return none;
   const fields = inShape(shape, file, context);
   return client.kind === 'own-ipxe' ? withSite(fields, context) : fields;
 }
