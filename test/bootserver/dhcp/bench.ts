@@ -27,6 +27,7 @@ export const network: DhcpNetwork = {
 export class Bench {
   readonly reserved = new Map<string, Reservation>();
   loaderGiven = false;
+  isLooping = false;
   now = 1_000_000;
   /** Who answers at addresses, and where nobody does, as probes found. */
   readonly neighbours = new Map<string, string>();
@@ -79,7 +80,8 @@ export class Bench {
     const request = overTheWire(packet);
     const network = networkOf(request, this.#networks);
     if (network === undefined) return { kind: 'silent', reason: 'another network', changes: [] };
-    const view = { ...this.view(network), loaderGiven: this.loaderGiven };
+    const { loaderGiven, isLooping } = this;
+    const view = { ...this.view(network), loaderGiven, isLooping };
     const decision = decide(request, clientFacts(request), view);
     for (const change of decision.changes) this.#leases.of(network).apply(change);
     return decision;

@@ -106,7 +106,8 @@ test.each(['4011-only', 'off'] as const)('in mode %s nothing on port 67 is answe
 });
 
 test('a machine in a loop gets no offer, with the reason', () => {
-  const bench = Object.assign(proxyBench(), { isLooping: true });
+  const bench = proxyBench();
+  bench.isLooping = true;
   expect(bench.ask(discover({}, clients.uefi64))).toMatchObject({
     kind: 'silent',
     reason: 'it is in a loop',
