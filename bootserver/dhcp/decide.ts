@@ -1,8 +1,10 @@
+import { inSubnet } from './address.ts';
 import { type AddressView, chooseAddress, mayUse, offerMs, reservedAddress } from './allocation.ts';
 import { bootFields } from './bootFields.ts';
 import { bootContext } from './bootView.ts';
 import type { ClientFacts } from './client.ts';
 import type { Lease, LeaseChange } from './leases.ts';
+import { fitted } from './messageSize.ts';
 import type { DhcpMode } from './network.ts';
 import { readOption } from './options.ts';
 import type { DhcpPacket } from './packet.ts';
@@ -11,7 +13,14 @@ import { buildNak, buildReply, messageType } from './reply.ts';
 
 /** What to do about one message. `changes` are made, and are on stable storage, before the reply is sent. */
 export type Decision =
-  | { kind: 'reply'; reply: DhcpPacket; what: 'OFFER' | 'ACK' | 'NAK'; changes: LeaseChange[] }
+  | {
+      kind: 'reply';
+      reply: DhcpPacket;
+      what: 'OFFER' | 'ACK' | 'NAK';
+      changes: LeaseChange[];
+      /** Options that the client has no room for. */
+      leftOut?: number[];
+    }
   | {
       kind: 'silent';
       reason: string;
@@ -86,13 +95,17 @@ function otherServer(client: ClientFacts, view: DecisionView): Decision {
   return silent('another server was chosen', held?.state === 'offered' ? [{ free: held.address }] : []);
 }
 
-/** A restarting client wants its former address. Without a record of it there may be another server that has one: say nothing. */
+/**
+ * A restarting client wants its former address. One of another network is refused; without a record of the client there may be
+ * another server that has one: say nothing (RFC 2131 §4.3.2).
+ */
 function initReboot(
   packet: DhcpPacket,
   client: ClientFacts,
   view: DecisionView,
   requested: string,
 ): Decision {
+  if (!inSubnet(requested, view.network.subnet)) return refuse(packet, view, requested);
   const known = reservedAddress(client, view) !== undefined || view.leases.ofClient(client.key) !== undefined;
   if (!known) return silent('no record of this client');
   return grantOrRefuse(packet, client, view, requested);
@@ -104,15 +117,18 @@ function grantOrRefuse(
   view: DecisionView,
   address: string,
 ): Decision {
-  if (!mayUse(client, address, view)) {
-    const reply = buildNak(packet, view.network, `${address} is not yours here`);
-    return { kind: 'reply', reply, what: 'NAK', changes: [] };
-  }
+  if (!mayUse(client, address, view)) return refuse(packet, view, address);
   const expiresAt = view.now + view.network.leaseSeconds * 1000;
   return answer('ACK', packet, client, view, address, [{ set: lease(client, address, 'bound', expiresAt) }]);
 }
 
+function refuse(packet: DhcpPacket, { network }: DecisionView, address: string): Decision {
+  const reply = buildNak(packet, network, `${address} is not yours here`);
+  return { kind: 'reply', reply, what: 'NAK', changes: [] };
+}
+
 function decline(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  if (isForAnother(packet, view)) return silent('declined to another server');
   const address = readOption(packet.options, 'requestedAddress');
   if (address === undefined || view.leases.at(address)?.key !== client.key)
     return silent('declined an address that it was not given');
@@ -121,6 +137,7 @@ function decline(packet: DhcpPacket, client: ClientFacts, view: DecisionView): D
 }
 
 function release(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
+  if (isForAnother(packet, view)) return silent('released to another server');
   const held = view.leases.ofClient(client.key);
   if (held === undefined || held.address !== packet.ciaddr)
     return silent('released an address that it has not');
@@ -142,14 +159,19 @@ function answer(
   address: string | undefined,
   changes: LeaseChange[],
 ): Decision {
-  const hostname = view.reservations.reservation(client.key)?.hostname;
-  const reply = buildReply(packet, view.network, {
+  const reservation = view.reservations.reservation(client.key);
+  const whole = buildReply(packet, view.network, {
     type: what === 'OFFER' ? messageType.offer : messageType.ack,
     ...(address !== undefined && { address }),
-    ...(hostname !== undefined && { hostname }),
+    ...(reservation !== undefined && { reservation }),
     boot: bootFields(client, bootContext(client, view)),
   });
-  return { kind: 'reply', reply, what, changes };
+  return { kind: 'reply', ...fitted(whole, packet), what, changes };
+}
+
+function isForAnother({ options }: DhcpPacket, { network }: DecisionView): boolean {
+  const serverId = readOption(options, 'serverId');
+  return serverId !== undefined && serverId !== network.address;
 }
 
 function isBound(client: ClientFacts, address: string, view: DecisionView): boolean {

@@ -1,5 +1,8 @@
 import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { addressNumber, addressText } from './address.ts';
+import { decodeNames, encodeNames } from './domainNames.ts';
+import type { StaticRoute } from './network.ts';
+import { decodeRoutes, encodeRoutes } from './staticRoutes.ts';
 
 /** How one option's value is written. `decode` is total: undefined when the bytes are no such value. */
 interface Codec<Value> {
@@ -53,12 +56,17 @@ const text: Codec<string> = {
 
 const raw: Codec<Buffer> = { decode: (bytes) => bytes, encode: (value) => value };
 
+const names: Codec<string[]> = { decode: decodeNames, encode: encodeNames };
+const routes: Codec<StaticRoute[]> = { decode: decodeRoutes, encode: encodeRoutes };
+
 /** Every option that is read or sent: number, how its value is written, where that is said. */
 export const dhcpOptions = {
   subnetMask: { number: 1, codec: address, source: 'RFC 2132 §3.3' },
   routers: { number: 3, codec: addresses, source: 'RFC 2132 §3.5' },
   dnsServers: { number: 6, codec: addresses, source: 'RFC 2132 §3.8' },
   hostname: { number: 12, codec: text, source: 'RFC 2132 §3.14' },
+  domainName: { number: 15, codec: text, source: 'RFC 2132 §3.17' },
+  ntpServers: { number: 42, codec: addresses, source: 'RFC 2132 §8.3' },
   vendorSpecific: { number: 43, codec: raw, source: 'RFC 2132 §8.4' },
   requestedAddress: { number: 50, codec: address, source: 'RFC 2132 §9.1' },
   leaseSeconds: { number: 51, codec: uint32, source: 'RFC 2132 §9.2' },
@@ -79,7 +87,10 @@ export const dhcpOptions = {
   networkInterface: { number: 94, codec: raw, source: 'RFC 4578 §2.2' },
   machineId: { number: 97, codec: raw, source: 'RFC 4578 §2.3' },
   subnetSelection: { number: 118, codec: address, source: 'RFC 3011 §2' },
+  domainSearch: { number: 119, codec: names, source: 'RFC 3397 §2' },
+  staticRoutes: { number: 121, codec: routes, source: 'RFC 3442' },
   ipxe: { number: 175, codec: raw, source: "iPXE's encapsulated options" },
+  microsoftRoutes: { number: 249, codec: routes, source: 'MS-DHCPE §2.2.7: before RFC 3442' },
   site: { number: siteDiscovery.optionNumber, codec: text, source: 'contract/siteDiscovery.ts' },
 } as const;
 

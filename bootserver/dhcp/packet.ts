@@ -70,6 +70,11 @@ export function encodePacket(packet: DhcpPacket): Buffer {
   return bytes;
 }
 
+/** How long `encodePacket` makes a message with these options, before it is padded. */
+export function encodedLength({ options }: Pick<DhcpPacket, 'options'>): number {
+  return optionsOffset + encodeOptions(options).length;
+}
+
 /** The value of a message as text, for logs: `02:00:00:00:00:01`, whatever the hardware type. */
 export function hardwareAddress(packet: DhcpPacket): string {
   return hexBytes(packet.chaddr.subarray(0, Math.min(packet.hlen, 16)));

@@ -1,8 +1,8 @@
-import { netmask } from './address.ts';
 import type { BootFields } from './bootFields.ts';
-import type { DhcpNetwork } from './network.ts';
+import type { DhcpNetwork, Reservation } from './network.ts';
 import { dhcpOptions, type OptionName, type OptionValues, readOption, writeOptions } from './options.ts';
 import { broadcastFlag, type DhcpPacket } from './packet.ts';
+import { settingsOptions } from './settings.ts';
 
 /** DHCP message types (RFC 2132 §9.6). */
 export const messageType = {
@@ -20,7 +20,8 @@ export interface ReplyContent {
   type: typeof messageType.offer | typeof messageType.ack;
   /** Undefined in the answer to an INFORM: the client has an address already. */
   address?: string;
-  hostname?: string;
+  /** What the site has decided for this machine. */
+  reservation?: Reservation;
   boot: BootFields;
 }
 
@@ -28,21 +29,24 @@ const noAddress = '0.0.0.0';
 
 /** OFFER and ACK alike, so that the ACK cannot contradict the offer (RFC 2131 §3.1 step 4). */
 export function buildReply(request: DhcpPacket, network: DhcpNetwork, content: ReplyContent): DhcpPacket {
-  const { type, address, hostname, boot } = content;
+  const { type, address, reservation, boot } = content;
+  const settings = settingsOptions(request, network, reservation);
   return {
     ...replyHeader(request),
     ciaddr: type === messageType.ack ? request.ciaddr : noAddress,
     yiaddr: address ?? noAddress,
     siaddr: boot.server ?? noAddress,
     file: boot.file ?? '',
-    options: withEchoes(request, {
-      messageType: type,
-      serverId: network.address,
-      ...networkOptions(network),
-      ...(address !== undefined && leaseTimes(network.leaseSeconds)),
-      hostname,
-      ...boot.options,
-    }),
+    // What decides about the boot and the lease goes before what an operator adds.
+    options: new Map([
+      ...settings,
+      ...withEchoes(request, {
+        messageType: type,
+        serverId: network.address,
+        ...(address !== undefined && leaseTimes(network.leaseSeconds)),
+        ...boot.options,
+      }),
+    ]),
   };
 }
 
@@ -74,14 +78,6 @@ export function replyHeader(request: DhcpPacket): DhcpPacket {
     sname: '',
     file: '',
     options: new Map(),
-  };
-}
-
-function networkOptions(network: DhcpNetwork): OptionValues {
-  return {
-    subnetMask: netmask(network.subnet.prefixLength),
-    routers: network.router === undefined ? undefined : [network.router],
-    dnsServers: network.dns?.length ? [...network.dns] : undefined,
   };
 }
 

@@ -42,10 +42,10 @@ export async function tryRate(
 /** Its report in words, and with `-x t` the time of each packet that was sent and answered. */
 function readReport(output: string): Omit<Trial, 'asked'> {
   const dropped = [...output.matchAll(/^drops ratio: ([\d.]+)/gm)].map(([, ratio]) => Number(ratio));
-  const exchanges = timestamps(output.slice(output.indexOf('Timestamps for packets: REQUEST-ACK')));
-  const delays = exchanges.map(({ sent, received }) => (received - sent) * 1000).toSorted((a, b) => a - b);
+  const [offers = [], acks = []] = output.split('***Timestamps for packets:').slice(1).map(timestamps);
+  const delays = acks.map(({ sent, received }) => (received - sent) * 1000).toSorted((a, b) => a - b);
   return {
-    exchangesPerSecond: perSecond(exchanges),
+    exchangesPerSecond: perSecond(offers, acks),
     droppedPercent: dropped.length === 0 ? 100 : Math.max(...dropped),
     p50: quantile(delays, 0.5),
     p99: quantile(delays, 0.99),
@@ -63,12 +63,11 @@ function timestamps(text: string): Exchange[] {
   return [...rows].map(([, sent, received]) => ({ sent: Number(sent), received: Number(received) }));
 }
 
-/** From the first REQUEST to the last. */
-function perSecond(exchanges: readonly Exchange[]): number {
-  if (exchanges.length < 2) return 0;
-  const sent = exchanges.map((one) => one.sent);
-  const [first, last] = [sent.reduce((a, b) => Math.min(a, b)), sent.reduce((a, b) => Math.max(a, b))];
-  return exchanges.length / (last - first);
+/** ACKs from the first DISCOVER to the last ACK. */
+function perSecond(offers: readonly Exchange[], acks: readonly Exchange[]): number {
+  const first = offers.reduce((least, { sent }) => Math.min(least, sent), Number.POSITIVE_INFINITY);
+  const last = acks.reduce((most, { received }) => Math.max(most, received), 0);
+  return acks.length < 2 ? 0 : acks.length / (last - first);
 }
 
 function quantile(sorted: readonly number[], part: number): number {

@@ -13,6 +13,8 @@ const samples: [OptionValues, string][] = [
   [{ routers: ['10.77.0.1'] }, '0a4d0001'],
   [{ dnsServers: ['10.77.0.1', '9.9.9.9'] }, '0a4d000109090909'],
   [{ hostname: 'node-1' }, '6e6f64652d31'],
+  [{ domainName: 'a.bc' }, '612e6263'],
+  [{ ntpServers: ['10.77.0.1'] }, '0a4d0001'],
   [{ vendorSpecific: Buffer.from([6, 1, 8, 255]) }, '060108ff'],
   [{ requestedAddress: '10.77.0.100' }, '0a4d0064'],
   [{ leaseSeconds: 600 }, '00000258'],
@@ -33,7 +35,10 @@ const samples: [OptionValues, string][] = [
   [{ networkInterface: Buffer.from([1, 3, 16]) }, '010310'],
   [{ machineId: Buffer.alloc(17) }, '00'.repeat(17)],
   [{ subnetSelection: '10.80.0.0' }, '0a500000'],
+  [{ domainSearch: ['a.bc', 'd'] }, '016102626300016400'],
+  [{ staticRoutes: [{ to: { address: '10.0.0.0', prefixLength: 9 }, via: '10.77.0.2' }] }, '090a000a4d0002'],
   [{ ipxe: Buffer.from([19, 1, 1]) }, '130101'],
+  [{ microsoftRoutes: [{ to: { address: '0.0.0.0', prefixLength: 0 }, via: '10.77.0.2' }] }, '000a4d0002'],
   [{ site: 'https://10.77.0.1:8443' }, Buffer.from('https://10.77.0.1:8443').toString('hex')],
 ];
 
