@@ -12,8 +12,9 @@ import { startServer4011 } from './dhcp/server4011.ts';
 import type { HeardAddresses } from './heardAddresses.ts';
 import type { Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
+import type { Route } from './http/route.ts';
 import { bootRoutes } from './http/routes.ts';
-import { startBootHttp } from './http/server.ts';
+import { type ServerCertificate, startBootHttp } from './http/server.ts';
 import type { BootDecision, MachineFacts } from './machine.ts';
 import type { RaspberryPiFiles } from './raspberryPiFiles.ts';
 import type { Sighting } from './sighting.ts';
@@ -46,6 +47,15 @@ export interface RelayedNetwork extends NetworkSettings {
   leaseSeconds: number;
 }
 
+/** HTTPS for firmware that can, beside HTTP. */
+export interface HttpsBoot {
+  port: number;
+  /** For the addresses of all networks. */
+  tls: ServerCertificate;
+  /** Whether firmware that boots by HTTP is given the `https` URL. */
+  offered: boolean;
+}
+
 /** What all networks of a boot server share. */
 export interface BootParts {
   relayed: readonly RelayedNetwork[];
@@ -60,6 +70,7 @@ export interface BootParts {
   heard: HeardAddresses;
   holders: Holders;
   ports: { http: number; dhcp: number; tftp: number; pxe: number };
+  https?: HttpsBoot;
   log: Log;
   clock: Clock;
 }
@@ -76,8 +87,10 @@ export async function startBootNetwork(network: BootNetwork, parts: BootParts): 
   try {
     const http = await startHttp(network, parts);
     started.push(http);
+    const loaderUrl = await startHttps(network, http.url, parts, started);
     started.push(await startTftp(network, http.url, parts));
-    for (const start of dhcpServers(network, parts)) started.push(await start(network, http.url, parts));
+    const urls = { httpUrl: http.url, loaderUrl };
+    for (const start of dhcpServers(network, parts)) started.push(await start(network, urls, parts));
     return { address: network.address, httpUrl: http.url, close: () => closeAll(started) };
   } catch (error) {
     await closeAll(started);
@@ -85,16 +98,30 @@ export async function startBootNetwork(network: BootNetwork, parts: BootParts): 
   }
 }
 
-function startHttp({ address, machineUrl }: BootNetwork, parts: BootParts) {
-  return startBootHttp({
-    address,
-    port: parts.ports.http,
-    routes: (httpUrl) => {
-      const script = bootScript(httpUrl, address);
-      return bootRoutes({ ...parts, script, autoexec: script, machineUrl, httpUrl });
-    },
-    log: parts.log,
-  });
+function startHttp(network: BootNetwork, parts: BootParts) {
+  const { address } = network;
+  const routes = (httpUrl: string) => routesOf(network, httpUrl, parts);
+  return startBootHttp({ address, port: parts.ports.http, routes, log: parts.log });
+}
+
+function routesOf({ address, machineUrl }: BootNetwork, httpUrl: string, parts: BootParts): Route[] {
+  const script = bootScript(httpUrl, address);
+  return bootRoutes({ ...parts, script, autoexec: script, machineUrl, httpUrl });
+}
+
+/** Where firmware that boots by HTTP is to find its loader. What iPXE fetches afterwards is at `httpUrl`: it trusts no CA of ours. */
+async function startHttps(
+  network: BootNetwork,
+  httpUrl: string,
+  parts: BootParts,
+  started: Closable[],
+): Promise<string> {
+  if (parts.https === undefined) return httpUrl;
+  const { port, tls, offered } = parts.https;
+  const routes = () => routesOf(network, httpUrl, parts);
+  const https = await startBootHttp({ address: network.address, port, tls, routes, log: parts.log });
+  started.push(https);
+  return offered ? https.url : httpUrl;
 }
 
 async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
@@ -113,7 +140,8 @@ async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts
   });
 }
 
-type StartDhcp = (network: BootNetwork, httpUrl: string, parts: BootParts) => Promise<Closable>;
+type BootUrls = Pick<DhcpNetwork, 'httpUrl' | 'loaderUrl'>;
+type StartDhcp = (network: BootNetwork, urls: BootUrls, parts: BootParts) => Promise<Closable>;
 
 function dhcpServers({ mode }: BootNetwork, { relayed }: BootParts): StartDhcp[] {
   const { dhcp, pxe } = dhcpPorts(
@@ -123,36 +151,36 @@ function dhcpServers({ mode }: BootNetwork, { relayed }: BootParts): StartDhcp[]
   return [...(dhcp ? [startDhcp] : []), ...(pxe ? [start4011] : [])];
 }
 
-function startDhcp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
+function startDhcp(network: BootNetwork, urls: BootUrls, parts: BootParts): Promise<Closable> {
   const fds = network.sockets?.dhcp;
   return startDhcpServer({
     ...parts,
     interfaceName: network.interface,
     port: parts.ports.dhcp,
     ...(fds !== undefined && { fds }),
-    networks: dhcpNetworks(network, httpUrl, parts),
+    networks: dhcpNetworks(network, urls, parts),
   });
 }
 
-function start4011(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
+function start4011(network: BootNetwork, urls: BootUrls, parts: BootParts): Promise<Closable> {
   const fd = network.sockets?.pxe;
   return startServer4011({
     ...parts,
     address: network.address,
     port: parts.ports.pxe,
     ...(fd !== undefined && { fd }),
-    networks: dhcpNetworks(network, httpUrl, parts),
+    networks: dhcpNetworks(network, urls, parts),
   });
 }
 
 function dhcpNetworks(
   network: BootNetwork,
-  httpUrl: string,
+  urls: BootUrls,
   { relayed }: BootParts,
 ): [DhcpNetwork, ...DhcpNetwork[]] {
   const { address, machineUrl } = network;
-  const own: DhcpNetwork = { ...network, subnet: network, httpUrl };
-  return [own, ...relayed.map((one) => ({ ...one, address, httpUrl, machineUrl }))];
+  const own: DhcpNetwork = { ...network, subnet: network, ...urls };
+  return [own, ...relayed.map((one) => ({ ...one, address, ...urls, machineUrl }))];
 }
 
 /** A finished download of a loader is a step of the machine's boot; a probe of its size is none. */

@@ -5,6 +5,7 @@ import type { Sqlite } from '#base/sqlite.ts';
 import {
   type BootNetwork,
   type BootParts,
+  type HttpsBoot,
   type RelayedNetwork,
   type RunningNetwork,
   startBootNetwork,
@@ -57,6 +58,7 @@ export interface BootServerOptions {
   clock?: Clock;
   /** Default 8080, on each network's address. */
   httpPort?: number;
+  https?: HttpsBoot;
   /** Defaults 67, 547, 69 and 4011; others are for tests. */
   dhcpPort?: number;
   dhcp6Port?: number;

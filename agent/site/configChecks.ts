@@ -31,9 +31,16 @@ function checkListen(path: string, listen: string | undefined): void {
 /** No two listeners have one place. */
 function checkDoors({ provisioning, boot, machine, admin }: SiteConfig): void {
   if (boot.tftpPort === boot.dhcpPort) refuse('boot.tftpPort', 'must be another than boot.dhcpPort');
+  if (boot.offerHttps && boot.httpsPort === undefined)
+    refuse('boot.httpsPort', 'must be set where boot.offerHttps is true');
   const doors = [
-    ...[...ownNetworks({ provisioning, machine }), ...ownNetworks6({ provisioning, machine })].map(
-      ({ address }) => ({ path: 'boot.httpPort', host: address, port: boot.httpPort }),
+    ...[...ownNetworks({ provisioning, machine }), ...ownNetworks6({ provisioning, machine })].flatMap(
+      ({ address }) => [
+        { path: 'boot.httpPort', host: address, port: boot.httpPort },
+        ...(boot.httpsPort === undefined
+          ? []
+          : [{ path: 'boot.httpsPort', host: address, port: boot.httpsPort }]),
+      ],
     ),
     ...machineListens({ provisioning, machine }).map((listen) => ({
       path: 'machine.listen',

@@ -1,6 +1,7 @@
 import { systemCode } from '#base/errors.ts';
 import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
+import type { Sealer } from '#base/sealing.ts';
 import {
   type BootNetwork6,
   type BootServer,
@@ -9,6 +10,7 @@ import {
 } from '#bootserver/bootServer.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
+import { bootServerCertificate } from './bootTls/kept.ts';
 import { bootTurns } from './bootTurns.ts';
 import type { SiteConfig } from './config.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
@@ -24,6 +26,9 @@ export interface BootParts {
   cache: ImageCache;
   seen: SeenMachines;
   log: Log;
+  siteId: string;
+  /** Encrypts the key of HTTPS boot on the disk; absent where its own key would lie beside. */
+  sealer?: Sealer | undefined;
   /** Called when there is an event for the centre. */
   onEvent(): void;
 }
@@ -38,7 +43,8 @@ export async function openBoot(
   parts: BootParts,
 ): Promise<BootServer> {
   try {
-    return await startBootServer(bootOptions(config, environment, parts));
+    const https = await httpsBoot(config, parts);
+    return await startBootServer({ ...bootOptions(config, environment, parts), ...known({ https }) });
   } catch (error) {
     if (hasCode(error, 'INVALID_CONFIG')) throw withField(error);
     const reason = systemCode(error);
@@ -47,6 +53,14 @@ export async function openBoot(
     const message = `the boot server cannot have its sockets on ${name}, ${address} (${reason}): check the interface, its address, and what else listens there`;
     throw new RailheadError('INVALID_CONFIG', message, { path: `${path}.interface`, reason }, error);
   }
+}
+
+async function httpsBoot(config: SiteConfig, parts: BootParts): Promise<BootServerOptions['https']> {
+  const { httpsPort: port, offerHttps: offered } = config.boot;
+  if (port === undefined) return undefined;
+  const addresses = ownNetworks(config).map(({ address }) => address);
+  const { stateDirectory } = config;
+  return { port, offered, tls: await bootServerCertificate({ stateDirectory, ...parts }, addresses) };
 }
 
 /** The boot server knows its own options, not where in the configuration they stand. */

@@ -73,7 +73,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const nodeOf = (mac: string) => state.spec.nodeByMac(mac)?.nodeId;
   const seen = keep(new SeenMachines({ database: state.database, nodeOf, log }));
   const seenNews = keep(seenMachineNews(seen, news.wake));
-  const boot = { state, cache, seen, log, onEvent: news.wake };
+  const bootSealer = besideData ? undefined : sealer;
+  const boot = { state, cache, seen, log, siteId, sealer: bootSealer, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
   const presence = createPresence();
   const { bootOf, heldBeside } = bootServer;

@@ -4,7 +4,7 @@ import type { ClientFacts, ClientKind } from './client.ts';
 import type { ReplyRole } from './replyShape.ts';
 
 export interface BootFileContext {
-  network: { address: string; httpUrl: string };
+  network: { address: string; httpUrl: string; loaderUrl?: string };
   role: ReplyRole;
   quirks: ReadonlySet<BootQuirk>;
   /** Whether this machine was handed our iPXE in this boot: then iPXE without the features we look for is that very one. */
@@ -46,7 +46,8 @@ function loader(client: ClientFacts, { isLooping }: BootFileContext): string | u
 
 function httpLoader({ architecture }: ClientFacts, context: BootFileContext): string | undefined {
   const file = architecture && loaderFile({ ...architecture, transport: 'http' });
-  return file === undefined || context.isLooping ? undefined : `${context.network.httpUrl}/ipxe/${file}`;
+  const { httpUrl, loaderUrl = httpUrl } = context.network;
+  return file === undefined || context.isLooping ? undefined : `${loaderUrl}/ipxe/${file}`;
 }
 
 /**

@@ -50,6 +50,8 @@ export interface DhcpNetwork extends NetworkSettings {
   leaseSeconds: number;
   /** `http://<address>:<port>` of the boot listener. */
   httpUrl: string;
+  /** The same or, where the operator wants it, `https://…`: where firmware that boots by HTTP finds its loader. */
+  loaderUrl?: string;
   /** Told to ramdisks, see `contract/siteDiscovery.ts`. */
   machineUrl: string;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
@@ -21,9 +22,17 @@ export interface BootHttpOptions {
   port: number;
   /** Given the listener's own URL. In order; the first that matches counts. What no route answers is not found. */
   routes(url: string): readonly Route[];
+  /** With it the listener speaks TLS. */
+  tls?: ServerCertificate;
   log: Log;
   /** Others than `defaultLimits` are for tests. */
   limits?: Partial<BootHttpLimits>;
+}
+
+/** Certificate and key, PEM. */
+export interface ServerCertificate {
+  certificate: string;
+  key: string;
 }
 
 export interface BootHttpLimits {
@@ -38,7 +47,7 @@ export interface BootHttpLimits {
 }
 
 export interface BootHttp extends Closable {
-  /** `http://<address>:<port>` */
+  /** `http://<address>:<port>`, or `https://…` */
   readonly url: string;
 }
 
@@ -65,18 +74,17 @@ export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp>
     ...options.limits,
   };
   const headersTimeout = headersMs;
-  const server = createServer({
-    ...httpLimits,
-    headersTimeout,
-    keepAliveTimeout: keepAliveMs,
-    noDelay: true,
-  });
+  const settings = { ...httpLimits, headersTimeout, keepAliveTimeout: keepAliveMs, noDelay: true };
+  const { tls } = options;
+  const server =
+    tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...firmwareTls(tls) });
   server.on('clientError', refuseUnreadable);
   limitConnections(server, { perClient: connectionsPerClient, total: maxConnections }, log);
   server.listen(options.port, options.address);
   await once(server, 'listening');
   const { address, port } = server.address() as AddressInfo;
-  const url = `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+  const host = isIPv6(address) ? `[${address}]` : address;
+  const url = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`;
   const routes = options.routes(url);
   const serving = {
     routes,
@@ -89,6 +97,20 @@ export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp>
     inTurn((message, response) => serve(message, response, serving)),
   );
   return { url, close: () => closed(server) };
+}
+
+/**
+ * Firmware speaks TLS 1.2 and no newer (edk2 before 2023), some of it without elliptic curves: so the older key exchanges are offered
+ * here, where nothing secret is served.
+ */
+function firmwareTls({ certificate, key }: ServerCertificate) {
+  return {
+    cert: certificate,
+    key,
+    minVersion: 'TLSv1.2',
+    dhparam: 'auto',
+    handshakeTimeout: 10_000,
+  } as const;
 }
 
 interface Serving {
@@ -159,7 +181,7 @@ function failed(
   else void send(errorAnswer(toWireError(error)), request?.method ?? 'GET', response, limits);
 }
 
-async function closed(server: Server): Promise<void> {
+async function closed(server: Server | TlsServer): Promise<void> {
   const done = once(server, 'close');
   server.close();
   server.closeAllConnections();

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addBootCa } from './bootCa.ts';
 import { addCache } from './cache/index.ts';
 import { addImport } from './import.ts';
 import { addMachines } from './machines.ts';
@@ -11,6 +12,7 @@ const commands: readonly ((site: Command) => void)[] = [
   addCache,
   addMachines,
   addTrace,
+  addBootCa,
 ];
 
 /** The commands below `bcd site`: one file each, which loads what it needs when it is asked for. */

@@ -9,6 +9,19 @@ export const Boot = Type.Object(
       default: 8080,
       description: 'Port of the boot listener: iPXE scripts and image bytes, no TLS.',
     }),
+    httpsPort: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 65_535,
+        description:
+          "Port of a boot listener with TLS, for firmware that boots by HTTPS; none when left out. Its certificate is of a CA of this site's own, which `bcd site boot-ca` prints.",
+      }),
+    ),
+    offerHttps: Type.Boolean({
+      default: false,
+      description:
+        'Firmware that boots by HTTP is given the `https` URL. It must trust the CA: firmware that does not boots no more.',
+    }),
     ipxeDirectory: Type.String({
       minLength: 1,
       default: '/usr/lib/ipxe',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { assembleUki } from '#base/uki.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 import { syntheticStub } from '../../base/syntheticStub.ts';
 
@@ -13,9 +14,9 @@ const fill = (size: number, factor: number) =>
 /** The ramdisk that every machine boots. */
 export const kernel = Buffer.from(fill(kernelBytes, 7));
 export const initrd = Buffer.from(fill(initrdBytes, 13));
-export const uki = syntheticStub({
+export const uki = assembleUki({
+  stub: syntheticStub(),
   sections: [
-    { name: '.text', data: Buffer.from('code') },
     { name: '.linux', data: kernel },
     { name: '.initrd', data: initrd },
   ],
