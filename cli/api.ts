@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { auditCommand } from './audit.ts';
 import type { CliEnvironment } from './client.ts';
+import { discoveryCommand } from './discovery.ts';
 import { imagesCommand } from './images.ts';
 import { metalCommand } from './metal.ts';
 import { nodesCommand } from './nodes.ts';
@@ -16,6 +17,7 @@ import { workflowsCommand } from './workflows.ts';
 export function apiCommands(environment: CliEnvironment): Command[] {
   return [
     sitesCommand(environment),
+    discoveryCommand(environment),
     poolsCommand(environment),
     imagesCommand(environment),
     profilesCommand(environment),

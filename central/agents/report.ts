@@ -1,4 +1,6 @@
+import { SeenMachine } from '#contract/seenMachine.ts';
 import type { CentralContext } from '../context.ts';
+import { recordSeenMachines } from '../metal/seenMachines.ts';
 import { recordInventory } from '../siteCaches/inventory.ts';
 import type { AgentIdentity } from './identity.ts';
 import { noteObserved } from './nodeSpec.ts';
@@ -38,6 +40,8 @@ export async function takeReport(
   for (const result of take(ReportedResult, report.results)) await recordResult(context, agent, result);
   for (const progress of take(ReportedProgress, report.progress))
     await recordProgress(context, agent, progress);
+  if (isSite && report.machines !== undefined)
+    await recordSeenMachines(context.store, id, take(SeenMachine, report.machines));
   if (isSite && report.images !== undefined)
     await recordInventory(context, { agentId: id, siteId: id }, take(ReportedImage, report.images));
   await noteObserved(context.store, { role, id }, report.observedGeneration);

@@ -10,6 +10,7 @@ export const ReportEnvelope = Type.Object({
   results: Type.Array(Type.Unknown()),
   progress: Type.Array(Type.Unknown()),
   events: Type.Array(Type.Unknown()),
+  machines: Type.Optional(Type.Array(Type.Unknown())),
   images: Type.Optional(Type.Array(Type.Unknown())),
 });
 export type ReportEnvelope = Static<typeof ReportEnvelope>;

@@ -1,12 +1,14 @@
 import Type, { type TSchema } from 'typebox';
 import { audit, secrets, tenants, tokens } from './access.ts';
 import { images, profiles } from './catalog.ts';
+import { discovery } from './discovery.ts';
 import { nodes, pools, sites } from './machines.ts';
 import { metal, workflows } from './workflows.ts';
 
 /** What each method answers, by group and name. Answers may get further fields: clients pass over what they do not know. */
 export const answers: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
   audit,
+  discovery,
   images,
   metal,
   nodes,

@@ -1,5 +1,6 @@
 import type { Group } from '../api/method.ts';
 import { audit } from './audit.ts';
+import { discovery } from './discovery.ts';
 import { images } from './images.ts';
 import { metal } from './metal.ts';
 import { nodes } from './nodes.ts';
@@ -14,6 +15,7 @@ import { workflows } from './workflows.ts';
 /** Every group of the API: `POST /api/compute/<group>/<method>`. */
 export const groups: Readonly<Record<string, Group>> = {
   audit,
+  discovery,
   images,
   metal,
   nodes,

@@ -294,4 +294,11 @@ ALTER TABLE nodes ADD COLUMN boot_quirks TEXT;
   `
 ALTER TABLE nodes ADD COLUMN vlan INTEGER;
 `,
+  `
+CREATE TABLE seen_machines (
+  site_id TEXT NOT NULL REFERENCES sites (site_id), machine_id TEXT NOT NULL, document TEXT NOT NULL, last_seen TEXT NOT NULL,
+  PRIMARY KEY (site_id, machine_id)
+);
+CREATE INDEX seen_machines_by_time ON seen_machines (site_id, last_seen);
+`,
 ];

@@ -209,6 +209,13 @@ interface DiscoveredMachinesTable {
   seen_at: Time;
 }
 
+interface SeenMachinesTable {
+  site_id: string;
+  machine_id: string;
+  document: string;
+  last_seen: Time;
+}
+
 interface BootEntriesTable {
   node_id: string;
   site_id: string;
@@ -456,6 +463,7 @@ export interface Tables {
   nodes: NodesTable;
   node_macs: NodeMacsTable;
   discovered_machines: DiscoveredMachinesTable;
+  seen_machines: SeenMachinesTable;
   node_specs: NodeSpecsTable;
   boot_entries: BootEntriesTable;
   node_joins: NodeJoinsTable;

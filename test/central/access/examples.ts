@@ -8,6 +8,7 @@ export const secretRef = 'secret://bmc/acme';
  */
 export const examples: Readonly<Record<string, (world: World) => object>> = {
   'audit.list': () => ({ tenantId: 'acme' }),
+  'discovery.list': ({ siteId }) => ({ siteId }),
   'images.register': () => ({
     tenantId: 'acme',
     ref: 'more-os@1',
