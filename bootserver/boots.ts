@@ -16,10 +16,15 @@ interface Boot {
   lastSeen: number;
   /** What the operator was advised of in this boot. */
   advised: Set<Trouble>;
+  /** What it asked for piece by piece. */
+  inPieces: Set<string>;
 }
 
 /** Firmware repeats a DISCOVER for up to a minute; after that it is another try. */
 const quietMs = 60_000;
+
+/** Things remembered of one boot; a machine fetches an ISO, or an image for its disk. */
+const mostInPieces = 16;
 
 const ipxe: readonly ClientKind[] = ['ipxe', 'own-ipxe'];
 const firmware: readonly ClientKind[] = bootClasses.filter((kind) => !ipxe.includes(kind));
@@ -70,6 +75,14 @@ export class Boots {
     boot.lastSeen = this.#clock.now();
     if (coming.includes(type)) this.#acceptance.came(mac);
     this.#timeline({ bootId: boot.bootId, mac, type, text, ...(fact !== undefined && { fact }) });
+  }
+
+  /** Whether this is the first piece of `path` that the machine asks for in its present boot. */
+  isFirstPiece(mac: string, path: string): boolean {
+    const { inPieces } = this.#current(mac);
+    if (inPieces.has(path) || inPieces.size >= mostInPieces) return false;
+    inPieces.add(path);
+    return true;
   }
 
   /** Counts what no machine's timeline tells. */
@@ -158,7 +171,13 @@ export class Boots {
   }
 
   #remember(mac: string, bootId: string, stage: Boot['stage']): Boot {
-    const boot: Boot = { bootId, stage, lastSeen: this.#clock.now(), advised: new Set() };
+    const boot: Boot = {
+      bootId,
+      stage,
+      lastSeen: this.#clock.now(),
+      advised: new Set(),
+      inPieces: new Set(),
+    };
     this.#boots.set(mac, boot);
     return boot;
   }

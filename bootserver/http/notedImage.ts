@@ -8,7 +8,7 @@ type ImageFact = Extract<BootFact, { step: 'image' }>;
 
 /**
  * An image's answer that tells the machine's timeline how it went: asked for, then all there or cut off. Ranges are the many pieces of
- * one download: of them only a request for the start is a step of the boot.
+ * one download: of them only a request for the start is a step of the boot, and the first, since a BIOS begins to read an ISO in its middle.
  */
 export async function notedImage(
   request: BootRequest,
@@ -17,7 +17,9 @@ export async function notedImage(
 ): Promise<Answer | undefined> {
   const { path, range, method } = request;
   const mac = holders.macAt(request.from);
-  if (mac === undefined || method !== 'GET' || !isStart(range)) return coming;
+  if (mac === undefined || method !== 'GET') return coming;
+  const isFirst = range !== undefined && boots.isFirstPiece(mac, path);
+  if (!isFirst && !isStart(range)) return coming;
   const note = (outcome: ImageFact['outcome'], words: string) =>
     boots.note(mac, 'boot.http', `${path}${words}`, { step: 'image', part: partOf(path), outcome });
   note('asked', '');
