@@ -29,7 +29,8 @@ const triesElsewhere = 3;
  * 2. each that has an address at all asks: beside another DHCP server, the lease is that one's;
  * 3. each asks for an address first.
  *
- * One interface is open at a time, so that it is the one that asks. Whoever asks names the MAC of its interface. In the end the script fails, so that the firmware goes on to its next boot entry.
+ * One interface is open at a time, so that it is the one that asks, and it names its MAC. In the end the script fails, so that the
+ * firmware goes on to its next boot entry.
  */
 export function bootScript(httpUrl: string, serverAddress: string): string {
   const server = scriptWord(serverAddress);
