@@ -73,6 +73,15 @@ export class HeldIndex {
     this.#write('DELETE FROM damaged WHERE digest = ?', [digest]);
   }
 
+  /** Runs `change` as one transaction: one flush for many rows. */
+  atomically(change: () => void): void {
+    try {
+      this.#database.transaction(change).immediate();
+    } catch (error) {
+      this.#onFault(error);
+    }
+  }
+
   close(): void {
     this.#database.close();
   }

@@ -36,6 +36,14 @@ export class Holdings {
     this.#index.remove(digest);
   }
 
+  /** The same for many: one flush for all of them. */
+  forgetAll(digests: readonly string[]): void {
+    if (digests.length === 0) return;
+    this.#index.atomically(() => {
+      for (const digest of digests) this.forget(digest);
+    });
+  }
+
   damage(damage: Damage): void {
     this.forget(damage.digest);
     this.#damaged.set(damage.digest, damage);

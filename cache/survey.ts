@@ -23,7 +23,7 @@ export async function survey(
     if (record !== undefined && sameStamp(record, stamp)) holdings.keep(record);
     else unproven.set(digest, stamp);
   }
-  for (const digest of remembered.keys()) if (holdings.get(digest) === undefined) holdings.forget(digest);
+  holdings.forgetAll([...remembered.keys()].filter((digest) => holdings.get(digest) === undefined));
   return unproven;
 }
 

@@ -111,6 +111,7 @@ function table(fields: [string, Field][], required: string[]): string {
 function kind(field: Field): string {
   if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(', ');
   if (field.type === 'integer') return `number, ${field.minimum} to ${field.maximum}`;
+  if (field.type === 'boolean') return '`true`, `false`';
   if (isTables(field)) return 'list of tables';
   return field.type === 'array' ? 'list of text' : 'text';
 }
