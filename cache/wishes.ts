@@ -11,6 +11,7 @@ export interface LocalPin {
 /** What is to be here and what must not be: the last that was stated. Decides, and touches nothing. */
 export class Wishes {
   #stated: readonly CacheImage[] = [];
+  #desired: ReadonlySet<string> = new Set();
   #asked = new Map<string, CacheImage>();
   #local: readonly LocalPin[] = [];
   #withdrawn: ReadonlySet<string> = new Set();
@@ -21,6 +22,7 @@ export class Wishes {
   /** States anew what the centre says. Of what is withdrawn nothing is wanted, and nothing that nobody vouches for. */
   state(images: readonly CacheImage[], withdrawn: readonly string[], pinned: readonly string[]): void {
     this.#stated = images;
+    this.#desired = new Set(images.map(({ digest }) => digest));
     this.#withdrawn = new Set(withdrawn);
     this.#pinned = new Set(pinned);
     this.#decide();
@@ -50,7 +52,7 @@ export class Wishes {
 
   /** Whether the centre wants it here, not just somebody at the site. */
   isDesired(digest: string): boolean {
-    return this.#stated.some((image) => image.digest === digest);
+    return this.#desired.has(digest);
   }
 
   /** Whether a deploy or an operator has pinned it. */

@@ -88,6 +88,7 @@ test('a file that vanished is pulled again when it is asked for', async () => {
   expect(await contentOf(cache, image.digest)).toEqual(bytes);
 });
 
+// Case I14: a part of an earlier run is never believed.
 test('what a killed process left half written is removed; what is not ours is left alone', async () => {
   const { directory, image, file } = await earlierRun();
   await writeFile(path.join(directory, 'v1', 'tmp', 'abc'), 'half');
