@@ -1,6 +1,14 @@
+const [dot, zero] = ['.'.charCodeAt(0), '0'.charCodeAt(0)] as const;
+
 /** An IPv4 address as an unsigned 32-bit number. The text must be a dotted quad, which configuration and codecs check. */
 export function addressNumber(text: string): number {
-  return text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  let [sum, part] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === dot) [sum, part] = [sum * 256 + part, 0];
+    else part = part * 10 + code - zero;
+  }
+  return sum * 256 + part;
 }
 
 export function addressText(number: number): string {

@@ -7,8 +7,9 @@ import { openInterfaceSocket } from '#base/boundSocket.ts';
 const [interfaceName = '', count = ''] = process.argv.slice(2);
 
 const socket = createSocket('udp4');
+const listening = once(socket, 'listening');
 socket.bind({ fd: openInterfaceSocket(interfaceName, 68) });
-await once(socket, 'listening');
+await listening;
 socket.setBroadcast(true);
 const send = promisify((bytes: Buffer, done: (error: Error | null) => void) =>
   socket.send(bytes, 67, '255.255.255.255', done),
