@@ -27,7 +27,7 @@ export interface MachineRecord {
   nicRom?: string;
   /** Where its cable ends when that is no plain port of the provisioning network. */
   trunk?: TrunkRecord;
-  bootsOver?: 'http' | 'ipv6';
+  bootsOver?: 'http' | 'https' | 'ipv6';
   /** How far its battery clock is off when the rack is built. */
   rtcOffsetSeconds?: number;
   faults: FaultName[];

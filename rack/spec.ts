@@ -30,8 +30,11 @@ const MachineSpec = Type.Object(
     vlans: Type.Optional(
       Type.Array(Type.Integer({ minimum: 2, maximum: 254 }), { minItems: 1, uniqueItems: true }),
     ),
-    /** `http`: its firmware boots by HTTP alone, not by PXE; `ipv6`: by PXE over IPv6 alone, not over IPv4 first. */
-    bootsOver: Type.Optional(Type.Enum(['http', 'ipv6'])),
+    /**
+     * `http`: its firmware boots by HTTP alone, not by PXE; `https`: and trusts the CAs that were enrolled in it; `ipv6`: by PXE over IPv6
+     * alone, not over IPv4 first.
+     */
+    bootsOver: Type.Optional(Type.Enum(['http', 'https', 'ipv6'])),
     /** What its battery clock shows at first: `+2h` off the right time, or a date, `2010-01-01`. */
     rtc: Type.Optional(Type.String({ pattern: rtcPattern })),
   },

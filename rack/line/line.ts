@@ -31,7 +31,7 @@ export interface LineMachine {
   hostRom?: boolean;
   /** Its cable ends at a trunk port with these VLANs, each a network of the site. */
   vlans?: readonly number[];
-  bootsOver?: 'http' | 'ipv6';
+  bootsOver?: 'http' | 'https' | 'ipv6';
 }
 
 export interface LineOptions {
@@ -45,6 +45,8 @@ export interface LineOptions {
   osSource?: SourceBehaviour;
   /** Fields of the site's `[provisioning]` beside, or in place of, the usual ones. */
   provisioning?: Readonly<Record<string, unknown>>;
+  /** Fields of the site's `[boot]` likewise. */
+  boot?: Readonly<Record<string, unknown>>;
   /** Starts what else stands on the site's network before the agent does, such as another DHCP server. */
   neighbours?(rack: Rack, directory: string): Promise<Closable>;
   progress: Progress;
@@ -87,14 +89,14 @@ export async function startLine(options: LineOptions): Promise<Line> {
 }
 
 async function assemble(options: LineOptions, artifacts: Artifacts, started: Closable[]): Promise<Line> {
-  const { directory, progress, signal, provisioning = {} } = options;
+  const { directory, progress, signal, provisioning = {}, boot = {} } = options;
   progress('building the rack');
   const rack = await raiseRack(options, artifacts, started);
   signal.throwIfAborted();
   if (options.neighbours !== undefined) started.push(await options.neighbours(rack, directory));
   progress('starting the image source, the centre and the site agent');
   const signer = makeSigner();
-  const services = await startServices({ rack, directory, artifacts, signer, started, provisioning });
+  const services = await startServices({ rack, directory, artifacts, signer, started, provisioning, boot });
   signal.throwIfAborted();
   const { books, centre, source } = services;
   const { api } = centre;

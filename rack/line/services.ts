@@ -22,13 +22,15 @@ export interface ServicesOptions {
   signer: Signer;
   /** Fields of the site's `[provisioning]`. */
   provisioning: Readonly<Record<string, unknown>>;
+  /** Fields of its `[boot]`. */
+  boot: Readonly<Record<string, unknown>>;
   /** Told of everything that was started, in order. */
   started: Closable[];
 }
 
 /** Starts the image source and the centre, joins the site to it and starts the site agent. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { rack, directory, artifacts, signer, started, provisioning } = options;
+  const { rack, directory, artifacts, signer, started, provisioning, boot } = options;
   const source = await startSource(rack.namespaces.centre, directory);
   started.push({ close: () => source.process.stop() });
   const books = await prepareCentre(path.join(directory, 'centre'), signer);
@@ -48,6 +50,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     sourceCaFile: source.certificateFile,
     directory: path.join(directory, 'site'),
     provisioning,
+    boot,
   });
   started.push({ close: () => site.stop() });
   return { source, books, centre, site };

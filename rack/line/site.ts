@@ -22,6 +22,8 @@ export interface SiteOptions {
   directory: string;
   /** Fields of `[provisioning]` beside, or in place of, the usual ones. */
   provisioning: Readonly<Record<string, unknown>>;
+  /** Fields of `[boot]` likewise. */
+  boot: Readonly<Record<string, unknown>>;
 }
 
 /** The site agent as a process in its namespace, which can be stopped, killed and started again. */
@@ -75,7 +77,7 @@ async function join({ rack, bcd, books, centreUrl, directory }: SiteOptions): Pr
   await run(...commandIn(rack.namespaces.site, command));
 }
 
-function config({ rack, directory, ipxeDirectory, sourceCaFile, provisioning }: SiteOptions): object {
+function config({ rack, directory, ipxeDirectory, sourceCaFile, provisioning, boot }: SiteOptions): object {
   const vlans = rack.machines.flatMap(({ trunk }) => trunk?.vlans ?? []).map(({ id }) => id);
   return {
     stateDirectory: path.join(directory, 'state'),
@@ -88,7 +90,7 @@ function config({ rack, directory, ipxeDirectory, sourceCaFile, provisioning }: 
       subnets: [...new Set(vlans)].map(vlanSubnet),
       ...provisioning,
     },
-    boot: { ipxeDirectory, consoles: ['ttyS0,115200'] },
+    boot: { ipxeDirectory, consoles: ['ttyS0,115200'], ...boot },
     cache: { sourceCaFile, quota: '20GiB' },
   };
 }

@@ -2,6 +2,7 @@ import type { MachineRecord } from '../record.ts';
 import { type BootOverride, bootOrder, bootsByHttp, cdId, nicId } from './bootOverride.ts';
 import { diskArguments } from './disks.ts';
 import { firmwareArguments, nicProperties } from './firmware.ts';
+import { httpsCasFile } from './httpsCas.ts';
 
 export const qemuProgram = 'qemu-system-x86_64';
 
@@ -26,14 +27,21 @@ export function qemuArguments(machine: MachineRecord, override: BootOverride): r
     ...['-device', `ide-cd,bus=ide.5,id=${cdId}${bootIndex(cdId)}`],
     ...network(machine, bootIndex(nicId)),
     ...withoutPxe(machine, override),
+    ...trustedCas(machine),
   ];
 }
 
 /** OVMF offers HTTP boot first only where PXE is off; with PXE over IPv4 on it begins with IPv6 after 65 s. */
 function withoutPxe({ bootsOver }: MachineRecord, override: BootOverride): string[] {
-  const byHttp = bootsOver === 'http' || bootsByHttp(override);
+  const byHttp = bootsOver === 'http' || bootsOver === 'https' || bootsByHttp(override);
   const off = byHttp ? ['IPv4', 'IPv6'] : bootsOver === 'ipv6' ? ['IPv4'] : [];
   return off.flatMap((family) => ['-fw_cfg', `name=opt/org.tianocore/${family}PXESupport,string=n`]);
+}
+
+function trustedCas(machine: MachineRecord): string[] {
+  if (machine.bootsOver !== 'https') return [];
+  const file = httpsCasFile(machine).replaceAll(',', ',,');
+  return ['-fw_cfg', `name=etc/edk2/https/cacerts,file=${file}`];
 }
 
 function runControl({ name }: MachineRecord): string[] {

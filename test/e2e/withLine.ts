@@ -9,7 +9,10 @@ import type { Report } from './report.ts';
 const prefix = 'e2e';
 const directory = path.resolve(import.meta.dirname, '../../.rack/e2e');
 
-export type LineSetup = Pick<LineOptions, 'machines' | 'osSource' | 'provisioning' | 'neighbours'> & {
+export type LineSetup = Pick<
+  LineOptions,
+  'machines' | 'osSource' | 'provisioning' | 'boot' | 'neighbours'
+> & {
   os?: Partial<LineOptions['os']>;
 };
 

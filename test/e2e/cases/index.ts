@@ -27,7 +27,7 @@ import { sourceFallback } from './sourceFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
-import { uefiHttp } from './uefiHttp.ts';
+import { uefiHttp, uefiHttps } from './uefiHttp.ts';
 import { vlan } from './vlan.ts';
 import { withdrawnImage } from './withdrawals.ts';
 
@@ -67,6 +67,7 @@ export const cases: readonly EndToEndCase[] = [
   apiFuzz,
   withdrawnImage,
   uefiHttp,
+  uefiHttps,
   cacheCrash,
   cacheFullDisk,
   bitRot,

@@ -1,6 +1,9 @@
+import path from 'node:path';
+import { run } from '#base/command.ts';
 import { tenantId } from '#rack/line/catalog.ts';
 import { allEvents, enrolled, followWorkflow } from '#rack/line/deployment.ts';
 import type { Line } from '#rack/line/line.ts';
+import { enrolHttpsCas } from '#rack/machine/httpsCas.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { consoleShows } from '../observe.ts';
 import type { Report } from '../report.ts';
@@ -21,24 +24,47 @@ const profile = {
   ],
 };
 
-export const uefiHttp: EndToEndCase = {
+export const uefiHttp = bootsBy('http', {
   name: 'uefi-http',
   about: 'a UEFI machine without PXE boots by HTTP into the ramdisk, which joins',
-  run: (report, options) => {
-    const machines = [
-      { name: 'm1', firmware: 'uefi', bootsOver: 'http', memoryMiB: 512, disks: [] },
-    ] as const;
-    return withLine(report, options, { machines }, async (line) => {
-      report.phase('boot');
-      const workflowId = await bootRamdisk(line);
-      const workflow = await followWorkflow(line, workflowId, {
-        signal: AbortSignal.any([options.signal, AbortSignal.timeout(240_000)]),
-      });
-      report.check('the ramdisk has joined', workflow.state === 'succeeded', workflow);
-      await checkWay(report, line, workflowId, options.signal);
-    });
-  },
-};
+});
+
+export const uefiHttps = bootsBy('https', {
+  name: 'uefi-https',
+  about: 'a UEFI machine that trusts the CA of the site boots by HTTPS into the ramdisk, which joins',
+});
+
+function bootsBy(scheme: 'http' | 'https', named: { name: string; about: string }): EndToEndCase {
+  const machines = [{ name: 'm1', firmware: 'uefi', bootsOver: scheme, memoryMiB: 512, disks: [] }] as const;
+  const boot = scheme === 'http' ? {} : { httpsPort: 8444, offerHttps: true };
+  return {
+    ...named,
+    run: (report, options) =>
+      withLine(report, options, { machines, boot }, async (line) => {
+        if (scheme === 'https') await enrolCa(line);
+        report.phase('boot');
+        const workflowId = await bootRamdisk(line);
+        const patience = AbortSignal.any([options.signal, AbortSignal.timeout(240_000)]);
+        const workflow = await followWorkflow(line, workflowId, { signal: patience });
+        report.check('the ramdisk has joined', workflow.state === 'succeeded', workflow);
+        await checkWay(report, line, workflowId, options.signal);
+        if (scheme === 'https') await checkHttps(report, line, options.signal);
+      }),
+  };
+}
+
+/** What `bcd site boot-ca` prints goes into the firmware. */
+async function enrolCa({ site, artifacts, rack }: Line): Promise<void> {
+  const config = path.join(site.directory, 'config.toml');
+  await enrolHttpsCas(rack.machine('m1'), [
+    await run(artifacts.bcd, ['site', 'boot-ca', '--config', config]),
+  ]);
+}
+
+async function checkHttps(report: Report, line: Line, signal: AbortSignal): Promise<void> {
+  const { match } = await consoleShows(line, 'm1', /URI: (https:\S+)/, 5_000, signal);
+  report.check('the firmware loaded by https', /^https:/.test(match[1] ?? ''), match[1]);
+}
 
 async function bootRamdisk(line: Line): Promise<string> {
   const nodeId = line.nodes.get('m1');

@@ -93,6 +93,13 @@ test('HTTP boot is asked for by switching PXE off', () => {
   expect(valuesOf(qemuArguments(machineRecord(), noOverride), '-fw_cfg')).toEqual([]);
 });
 
+test.each(['http', 'https'] as const)('a machine may boot by %s whatever its BMC says', (bootsOver) => {
+  const args = valuesOf(qemuArguments(machineRecord({ bootsOver }), noOverride), '-fw_cfg');
+  expect(args.filter((one) => one.includes('PXESupport'))).toHaveLength(2);
+  const trusts = 'name=etc/edk2/https/cacerts,file=/srv/rack/a/https-cas.esl';
+  expect(args.includes(trusts)).toBe(bootsOver === 'https');
+});
+
 test('a reset ends the run', () => {
   expect(valuesOf(qemuArguments(machineRecord(), noOverride), '-action')).toEqual(['reboot=shutdown']);
 });
