@@ -16,6 +16,7 @@ import type { Route } from './http/route.ts';
 import { bootRoutes } from './http/routes.ts';
 import { type ServerCertificate, startBootHttp } from './http/server.ts';
 import type { BootDecision, MachineFacts } from './machine.ts';
+import type { PacketTap } from './packetTap.ts';
 import type { RaspberryPiFiles } from './raspberryPiFiles.ts';
 import type { Sighting } from './sighting.ts';
 import { transferLimits } from './tftp/limits.ts';
@@ -67,6 +68,7 @@ export interface BootParts {
   boots: Boots;
   leases: Leases;
   sighted?(sighting: Sighting): void;
+  tap?: PacketTap;
   heard: HeardAddresses;
   holders: Holders;
   ports: { http: number; dhcp: number; tftp: number; pxe: number };
@@ -135,6 +137,7 @@ async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts
     files: { get: (name) => own.get(name) ?? parts.raspberryPi.get(name) },
     limits: await transferLimits(network.interface),
     report: (transfer) => reportTransfer(transfer, parts),
+    ...(parts.tap && { tap: parts.tap.byAddress(parts.holders.macAt) }),
     log,
     clock,
   });

@@ -23,6 +23,7 @@ import { addressHolders, type HeldBeside, type Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
+import type { PacketTap } from './packetTap.ts';
 import { raspberryPiFiles, readRaspberryPiFiles } from './raspberryPiFiles.ts';
 import type { Sighting } from './sighting.ts';
 import type { TroubleCounts } from './troubles.ts';
@@ -52,6 +53,8 @@ export interface BootServerOptions {
   timeline(event: BootEvent): void;
   /** Told of each machine that asks for an address. */
   sighted?(sighting: Sighting): void;
+  /** Shows the packets of single machines to whoever looks at them. */
+  tap?: PacketTap;
   /** The boot of the machine's newest event of an earlier run. */
   lastBoot?(mac: string): string | undefined;
   log: Log;

@@ -8,6 +8,7 @@ import {
   type BootServerOptions,
   startBootServer,
 } from '#bootserver/bootServer.ts';
+import type { PacketTap } from '#bootserver/packetTap.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { bootServerCertificate } from './bootTls/kept.ts';
@@ -25,6 +26,7 @@ export interface BootParts {
   state: SiteState;
   cache: ImageCache;
   seen: SeenMachines;
+  tap: PacketTap;
   log: Log;
   siteId: string;
   /** Encrypts the key of HTTPS boot on the disk; absent where its own key would lie beside. */
@@ -71,7 +73,7 @@ function withField({ code, message, details, cause }: RailheadError): RailheadEr
 function bootOptions(
   config: SiteConfig,
   environment: NodeJS.ProcessEnv,
-  { state, cache, seen, log, onEvent }: BootParts,
+  { state, cache, seen, tap, log, onEvent }: BootParts,
 ): BootServerOptions {
   const { httpPort, dhcpPort, tftpPort, ipxeDirectory, raspberryPiDirectory, consoles } = config.boot;
   const passed = listenFds(environment);
@@ -81,6 +83,7 @@ function bootOptions(
     networks6: withSockets6(config, passed),
     relayed6: relayedNetworks6(config.provisioning),
     ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, seen, onEvent, log }),
+    tap,
     images: cache,
     ipxeDirectory,
     ...known({ raspberryPiDirectory }),

@@ -2,6 +2,7 @@ import { ignore } from '#base/errors.ts';
 import { openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
+import { PacketTap } from '#bootserver/packetTap.ts';
 import type { Operation } from '#contract/operations.ts';
 import { keepIdentity } from '../join/keptIdentity.ts';
 import { startRenewing } from '../join/renewing.ts';
@@ -74,7 +75,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const seen = keep(new SeenMachines({ database: state.database, nodeOf, log }));
   const seenNews = keep(seenMachineNews(seen, news.wake));
   const bootSealer = besideData ? undefined : sealer;
-  const boot = { state, cache, seen, log, siteId, sealer: bootSealer, onEvent: news.wake };
+  const tap = new PacketTap();
+  const boot = { state, cache, seen, tap, log, siteId, sealer: bootSealer, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
   const presence = createPresence();
   const { bootOf, heldBeside } = bootServer;
@@ -101,7 +103,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   keep(await openMachineListener(listens, parts));
   const { troubles } = bootServer;
   const { stateDirectory } = config;
-  const admin = { siteId, stateDirectory, kept, revocations, state, cache, seen, troubles, log };
+  const admin = { siteId, stateDirectory, kept, revocations, state, cache, seen, tap, troubles, log };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
 

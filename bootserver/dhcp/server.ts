@@ -4,6 +4,7 @@ import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
+import type { PacketTap } from '../packetTap.ts';
 import type { Sighting } from '../sighting.ts';
 import { type AddressView, candidates } from './allocation.ts';
 import { type ClientFacts, clientFacts, peekClientKey } from './client.ts';
@@ -21,6 +22,7 @@ import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './
 import { type HostView, kernelNeighbours, Probes } from './probes.ts';
 import { messageType } from './reply.ts';
 import { type DhcpSocketOptions, type DhcpSockets, openDhcpSockets } from './sockets.ts';
+import { tapReply, tapRequest } from './tapped.ts';
 
 export interface DhcpServerOptions extends Omit<DhcpSocketOptions, 'address'> {
   /** That of the interface first, then those that relays forward from. */
@@ -31,6 +33,7 @@ export interface DhcpServerOptions extends Omit<DhcpSocketOptions, 'address'> {
   heard: HeardAddresses;
   /** Told of each machine that asks for an address. */
   sighted?(sighting: Sighting): void;
+  tap?: PacketTap;
   log: Log;
   clock: Clock;
 }
@@ -101,7 +104,10 @@ function serve({ bytes, from }: Datagram, serving: Serving): void {
   try {
     const packet = decodePacket(bytes);
     if ('malformed' in packet) log.debug({ from: from.address, ...packet }, 'no DHCP message');
-    else respond(packet, serving);
+    else {
+      tapRequest(serving.tap, packet, { bytes, from, own: serving.networks[0].address, port: 67 });
+      respond(packet, serving);
+    }
   } catch (error) {
     log.error({ err: error, from: from.address }, 'a DHCP message could not be answered');
   }
@@ -146,9 +152,11 @@ function reply(decision: Decision, serving: Serving): void {
   else send(decision.reply, serving);
 }
 
-function send(reply: DhcpPacket, { sockets, log }: Serving): void {
+function send(reply: DhcpPacket, { sockets, log, tap, networks }: Serving): void {
   const { address, port } = replyDestination(reply);
-  sockets.send(encodePacket(reply), port, address, (error) => {
+  const bytes = encodePacket(reply);
+  tapReply(tap, reply, { bytes, to: { address, port }, own: networks[0].address, port: 67 });
+  sockets.send(bytes, port, address, (error) => {
     log.warn({ err: error, to: address, mac: hardwareAddress(reply) }, 'DHCP reply not sent');
   });
 }

@@ -4,6 +4,7 @@ import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
+import type { PacketTap } from '../packetTap.ts';
 import { clientFacts } from './client.ts';
 import type { DhcpNetwork, Reservations } from './network.ts';
 import { networkOf } from './networkOf.ts';
@@ -11,8 +12,10 @@ import { observeOn4011 } from './observe.ts';
 import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
 import { decideOn4011, destinationOn4011 } from './pxe4011.ts';
 import { replyFact } from './replyFact.ts';
+import { tapReply, tapRequest } from './tapped.ts';
 
 export interface Server4011Options {
+  tap?: PacketTap;
   /** Our own on the network; an answer leaves from the address that was asked. */
   address: string;
   /** A socket bound by the service manager to `address`; without it one is opened on `port`. */
@@ -57,7 +60,10 @@ function serve(bytes: Buffer, from: RemoteInfo, socket: Socket, options: Server4
   try {
     const packet = decodePacket(bytes);
     if ('malformed' in packet) log.debug({ from: from.address, ...packet }, 'no DHCP message');
-    else answer(packet, from, socket, options);
+    else {
+      tapRequest(options.tap, packet, { bytes, from, own: options.address, port: 4011 });
+      answer(packet, from, socket, options);
+    }
   } catch (error) {
     log.error({ err: error, from: from.address }, 'a message on port 4011 could not be answered');
   }
@@ -77,7 +83,9 @@ function answer(packet: DhcpPacket, from: RemoteInfo, socket: Socket, options: S
   observeOn4011(packet, client, network, options);
   const { reply } = decision;
   const { address, port } = destinationOn4011(packet, from);
-  socket.send(encodePacket(reply), port, address, (error) => {
+  const bytes = encodePacket(reply);
+  tapReply(options.tap, reply, { bytes, to: { address, port }, own: options.address, port: 4011 });
+  socket.send(bytes, port, address, (error) => {
     if (error) log.warn({ err: error, to: address, ...who }, 'answer from port 4011 not sent');
   });
   log.info({ ...who, to: address, file: reply.file }, 'port 4011: ACK');

@@ -6,6 +6,7 @@ import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { clientKey } from '#doors/clientKey.ts';
 import { RateLimiter } from '#doors/rateLimiter.ts';
+import type { DatagramTap } from '../packetTap.ts';
 import { type WrapsTo, wraps } from './blockNumbers.ts';
 import { canonicalFileName } from './fileName.ts';
 import { negotiate, type TransferLimits } from './negotiate.ts';
@@ -25,6 +26,7 @@ export interface TftpServerOptions {
   /** A quirk of the client at an address: what follows its block 65,535. */
   wrapsTo?(client: string): WrapsTo;
   report(transfer: TransferReport): void;
+  tap?: DatagramTap;
   log: Log;
   clock: Clock;
 }
@@ -70,6 +72,8 @@ function answer(bytes: Buffer, from: RemoteInfo, serving: Serving): void {
   const packet = decodeTftp(bytes);
   if (packet === undefined || packet.kind === 'error') return;
   if (serving.rate.take(clientKey(from.address)) > 0) return;
+  const { tap, address, port } = serving;
+  if (tap?.isOn) tap.saw(from.address, { from, to: { address, port }, payload: bytes });
   if (packet.kind === 'read') read(packet, from, serving);
   else if (packet.kind === 'write') refuse(serving, from, tftpError.accessViolation, 'read only');
   else refuse(serving, from, tftpError.unknownTransferId, 'no such transfer');
@@ -125,9 +129,16 @@ function unknownFile({ file }: ReadRequest, from: RemoteInfo, serving: Serving):
   refuse(serving, from, tftpError.fileNotFound, 'no such file');
 }
 
-function refuse({ socket }: Serving, to: RemoteInfo, code: number, message: string): void {
+function refuse(
+  { socket, tap, address, port }: Serving,
+  to: RemoteInfo,
+  code: number,
+  message: string,
+): void {
+  const payload = encodeError(code, message);
+  if (tap?.isOn) tap.saw(to.address, { from: { address, port }, to, payload });
   // A lost refusal is repeated by the client's next try.
-  socket.send(encodeError(code, message), to.port, to.address, () => {});
+  socket.send(payload, to.port, to.address, () => {});
 }
 
 function peerOf({ address, port }: RemoteInfo): string {

@@ -5,6 +5,7 @@ import type { Log } from '#base/log.ts';
 import { sendDatagrams } from '#base/udp/sendDatagrams.ts';
 import { socketAddress } from '#base/udp/socketAddress.ts';
 import { openTransferSocket } from '#base/udp/transferSocket.ts';
+import type { DatagramTap } from '../packetTap.ts';
 import { wraps } from './blockNumbers.ts';
 import type { Agreement } from './negotiate.ts';
 import { decodeTftp, encodeError, tftpError } from './packet.ts';
@@ -33,6 +34,7 @@ interface SessionOptions {
   content: Buffer;
   agreement: Agreement;
   report(transfer: TransferReport): void;
+  tap?: DatagramTap;
   log: Log;
   clock: Clock;
 }
@@ -107,6 +109,7 @@ export class Session {
       sendDatagrams(this.#fd, socketAddress(from.address, from.port), [refusal]);
       return;
     }
+    this.#tapped(bytes, true);
     const packet = decodeTftp(bytes);
     const now = performance.now();
     this.#heardAt = now;
@@ -117,9 +120,18 @@ export class Session {
   #act(step: Step): void {
     if (!this.#isOpen) return;
     // What cannot be sent now is lost like a datagram on the way: the timer sends it again.
+    for (const datagram of step.send) this.#tapped(datagram, false);
     if (step.send.length > 0) sendDatagrams(this.#fd, this.#peer, step.send);
     if (step.outcome !== 'running') this.#finish(step.outcome);
     else if (step.send.length > 0) this.#awaitAnswer();
+  }
+
+  #tapped(payload: Buffer, isReceived: boolean): void {
+    const { tap, from: peer, address } = this.#options;
+    if (!tap?.isOn) return;
+    const own = { address, port: this.#socket.address().port };
+    const [from, to] = isReceived ? [peer, own] : [own, peer];
+    tap.saw(peer.address, { from, to, payload });
   }
 
   /** Only what we send sets the timer: repeated ACKs must not put a retransmission off. */

@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts';
 import { version } from '#base/version.ts';
+import type { PacketTap } from '#bootserver/packetTap.ts';
 import type { TroubleCounts } from '#bootserver/troubles.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
@@ -22,6 +23,7 @@ export interface AdminParts extends HealthParts {
   troubles: Pick<TroubleCounts, 'of'>;
   cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready'>;
   seen: Pick<SeenMachines, 'all' | 'ignored'>;
+  tap: PacketTap;
   log: Log;
 }
 

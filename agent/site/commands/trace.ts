@@ -5,6 +5,7 @@ interface TraceFlags {
   since: number;
   json?: true;
   once?: true;
+  pcap?: string;
 }
 
 /** `bcd site trace MAC`: how one machine boots, step by step, as it happens. */
@@ -20,6 +21,7 @@ export function addTrace(site: Command): void {
       10 * 60_000,
     )
     .option('--json', 'one JSON document a line')
+    .option('--pcap <file>', "write the machine's DHCP and TFTP packets from now on there, for Wireshark")
     .option('--once', 'print what there is and end')
     .action((mac: string, _flags: unknown, command: Command) => trace(mac, command.optsWithGlobals()));
 }
@@ -34,13 +36,19 @@ async function trace(mac: string, flags: TraceFlags): Promise<void> {
   const { readConfig } = await import('../config.ts');
   const { localSocket } = await import('../localSocket.ts');
   const { localAgent } = await import('./cache/localAgent.ts');
+  const { capture } = await import('../trace/capture.ts');
   const { follow } = await import('../trace/follow.ts');
   const { printed } = await import('../trace/lines.ts');
   const agent = localAgent(localSocket(await readConfig(flags.config)));
   const print = (text: string) => void process.stdout.write(`${text}\n`);
+  if (flags.pcap !== undefined) void capture(agent, mac, flags.pcap).catch(complain);
   await follow(agent, mac, {
     since: Date.now() - flags.since,
     once: flags.once ?? false,
     tell: (line) => print(flags.json ? JSON.stringify(line) : printed(line)),
   });
+}
+
+function complain(error: Error): void {
+  process.stderr.write(`the packets are not written any more: ${error.message}\n`);
 }

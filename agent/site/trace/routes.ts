@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
+import type { PacketTap } from '#bootserver/packetTap.ts';
+import { pcapRecord } from '#bootserver/pcapFile.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { goneSignal } from '#doors/goneSignal.ts';
@@ -7,6 +10,7 @@ import type { SiteState } from '../store/state.ts';
 import { shownEvent } from './shown.ts';
 
 export interface TraceParts {
+  tap: PacketTap;
   state: Pick<SiteState, 'events'>;
 }
 
@@ -15,16 +19,14 @@ const longestWaitMs = 20_000;
 const lookEveryMs = 200;
 
 /** How a trace follows a machine: events after a number, for which it waits a while. On the local socket alone. */
-export function traceRoutes({ state }: TraceParts, admit: Route['admit']): Route[] {
+export function traceRoutes({ state, tap }: TraceParts, admit: Route['admit']): Route[] {
   return [
     route({
       method: 'GET',
       path: '/v1/trace/:mac',
       admit,
       answer: async (request, _caller, reply) => {
-        const mac = canonicalMac((request.params as { mac: string }).mac);
-        if (mac === undefined)
-          throw new RailheadError('INVALID_INPUT', 'name a hardware address of 6 bytes', { path: 'mac' });
+        const mac = macOf(request);
         const { after = '0', wait = '0' } = request.query as { after?: string; wait?: string };
         const until = Date.now() + Math.min(longestWaitMs, Number(wait) * 1000 || 0);
         const gone = goneSignal(reply);
@@ -36,5 +38,21 @@ export function traceRoutes({ state }: TraceParts, admit: Route['admit']): Route
         }
       },
     }),
+    route({
+      method: 'GET',
+      path: '/v1/trace/:mac/packets',
+      admit,
+      answer: (request) => {
+        const { after = '0' } = request.query as { after?: string };
+        const { datagrams, last } = tap.since(macOf(request), Number(after) || 0);
+        return { records: datagrams.map((datagram) => pcapRecord(datagram).toString('base64')), last };
+      },
+    }),
   ];
+}
+
+function macOf({ params }: FastifyRequest): string {
+  const mac = canonicalMac((params as { mac: string }).mac);
+  if (mac !== undefined) return mac;
+  throw new RailheadError('INVALID_INPUT', 'name a hardware address of 6 bytes', { path: 'mac' });
 }
