@@ -65,21 +65,18 @@ function inShape(shape: ReplyShape, file: string | undefined, context: BootConte
   };
 }
 
+/** 43.6: bit 3 alone; bits 0 and 1 are for clients that discover servers by broadcast and multicast. */
+const loadAtOnce = Buffer.from([8]);
+
 /** `00 00`: the item's type, then the length of its text (PXE 2.1, tag 9); the ROM looks for this very text. */
 const raspberryPiMenu = Buffer.from('\0\0\x11Raspberry Pi Boot', 'latin1');
 const raspberryPiPrompt = Buffer.from('\0PXE', 'latin1');
 
 function vendorOptions(shape: ReplyShape, { bootItem }: BootContext): Buffer | undefined {
-  const item = shape.noBootItem ? undefined : bootItem;
-  const options: [number, Buffer][] = [
-    ...(shape.discoveryControl ? [[pxeOption.discoveryControl, Buffer.from([8])] as [number, Buffer]] : []),
-    ...(shape.raspberryPiMenu
-      ? ([
-          [pxeOption.bootMenu, raspberryPiMenu],
-          [pxeOption.menuPrompt, raspberryPiPrompt],
-        ] as [number, Buffer][])
-      : []),
-    ...(item === undefined ? [] : [[pxeOption.bootItem, item] as [number, Buffer]]),
-  ];
+  const options: [number, Buffer][] = [];
+  if (shape.discoveryControl) options.push([pxeOption.discoveryControl, loadAtOnce]);
+  if (shape.raspberryPiMenu)
+    options.push([pxeOption.bootMenu, raspberryPiMenu], [pxeOption.menuPrompt, raspberryPiPrompt]);
+  if (bootItem !== undefined && !shape.noBootItem) options.push([pxeOption.bootItem, bootItem]);
   return options.length === 0 ? undefined : encodeVendorOptions(options);
 }
