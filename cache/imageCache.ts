@@ -6,6 +6,7 @@ import { fromWireError, RailheadError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
 import { damageError, repullAfterMs } from './damage.ts';
 import { pullChanges } from './desired.ts';
+import { expel, withdrawnHere } from './expel.ts';
 import type { Damage } from './heldIndex.ts';
 import { inventoryOf } from './inventory.ts';
 import { type CacheOperator, cacheOperator } from './operator.ts';
@@ -131,7 +132,11 @@ class DesiredCache implements ImageCache {
   start(): void {
     this.#proving = this.#proveAll();
     const { scrub } = this.#options;
-    if (scrub !== undefined) this.#scrub = startScrub(this.#store, scrub, this.#clock, this.#log);
+    const onLost = (digest: string) => {
+      if (this.#isLost(digest)) this.#recover(digest);
+    };
+    const parts = { clock: this.#clock, log: this.#log, onLost };
+    if (scrub !== undefined) this.#scrub = startScrub(this.#store, scrub, parts);
   }
 
   get #closed(): boolean {
@@ -183,10 +188,9 @@ class DesiredCache implements ImageCache {
   async open(digest: string): Promise<Held | undefined> {
     if (this.#wishes.refused(digest) !== undefined || this.#wishes.isWithdrawn(digest)) return undefined;
     const before = this.#store.get(digest);
-    if (before !== undefined && !(await this.#verified(digest))) return undefined;
-    const held = await this.#store.openHeld(digest);
-    if (held === undefined && before !== undefined && this.#store.damage(digest) === undefined)
-      this.#recover(digest);
+    const usable = before === undefined || (await this.#verified(digest));
+    const held = usable ? await this.#store.openHeld(digest) : undefined;
+    if (before !== undefined && this.#isLost(digest)) this.#recover(digest);
     return held && this.#senders.watched(digest, held);
   }
 
@@ -227,6 +231,11 @@ class DesiredCache implements ImageCache {
     return Promise.race([verified, tooLong]);
   }
 
+  /** Whether what was held is gone, and not because it was damaged: that is told apart. */
+  #isLost(digest: string): boolean {
+    return this.#store.get(digest) === undefined && this.#store.damage(digest) === undefined;
+  }
+
   /** Takes note of an image that was found damaged; what is wanted is pulled anew after a pause. */
   takeDamage(damage: Damage): void {
     this.#log.error({ ...damage, err: damageError(damage) }, 'a held image is damaged; it is in quarantine');
@@ -265,24 +274,8 @@ class DesiredCache implements ImageCache {
   }
 
   #expelWithdrawn(): void {
-    const here = [...this.#store.held().map((held) => held.digest), ...this.#store.unproven()];
-    for (const digest of new Set([...here, ...this.#puller.images().keys()]))
-      if (this.#wishes.isWithdrawn(digest)) void this.#expel(digest);
-  }
-
-  async #expel(digest: string): Promise<void> {
-    this.#senders.cutOff(digest, withdrawnError(digest));
-    try {
-      await this.#puller.stop(digest);
-      await this.#store.expel(digest);
-      this.#log.warn({ digest }, 'a withdrawn image was removed');
-    } catch (error) {
-      this.#log.error(
-        { digest, err: error },
-        'a withdrawn image cannot be removed; it is not served all the same',
-      );
-    }
-    this.#changed();
+    const parts = { ...this.#parts, senders: this.#senders, log: this.#log };
+    for (const digest of withdrawnHere(parts)) void expel(digest, parts).then(() => this.#changed());
   }
 
   /** Hashes the files that no record vouches for. Those that are desired are hashed by their pull. */

@@ -23,6 +23,13 @@ export interface Scrub extends Closable {
   readonly state: Readonly<ScrubState>;
 }
 
+export interface ScrubParts {
+  clock: Clock;
+  log: Log;
+  /** An image that was to be read is not held any more. */
+  onLost(digest: string): void;
+}
+
 const longestPauseMs = 3_600_000;
 
 /**
@@ -32,8 +39,7 @@ const longestPauseMs = 3_600_000;
 export function startScrub(
   store: Store,
   { bytesPerSecond, everyMs }: ScrubOptions,
-  clock: Clock,
-  log: Log,
+  { clock, log, onLost }: ScrubParts,
 ): Scrub {
   const stop = new AbortController();
   const state: ScrubState = { doneBytes: 0, totalBytes: 0 };
@@ -45,8 +51,9 @@ export function startScrub(
       state.totalBytes += bytes;
       await pace(bytes);
     };
-    await store.verify(digest, { direct: true, pace: count });
-    log.debug({ ref, digest }, 'a held image was read again');
+    if (await store.verify(digest, { direct: true, pace: count }))
+      log.debug({ ref, digest }, 'a held image was read again');
+    else onLost(digest);
   };
   const forever = async () => {
     while (!stop.signal.aborted) {

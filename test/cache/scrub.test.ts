@@ -106,9 +106,25 @@ test('the scrub reads no faster than it may', async () => {
       return true;
     },
   };
-  const scrub = startScrub(store as never, { bytesPerSecond: 2_000_000, everyMs: 1000 }, clock, silentLog());
+  const scrub = startScrub(
+    store as never,
+    { bytesPerSecond: 2_000_000, everyMs: 1000 },
+    { clock, log: silentLog(), onLost: () => {} },
+  );
   onTestFinished(() => scrub.close());
   await ended.promise;
   expect(verified).toEqual([5000]);
   expect(scrub.state.totalBytes).toBe(10_000_000);
+});
+
+test('a file that vanished is missed by the scrub, and pulled again', async () => {
+  const { image, file } = await heldImage({ bytesPerSecond: 1e9, everyMs: 100 });
+  await rm(file);
+  const isBack = () =>
+    readFile(file).then(
+      (found) => found.equals(bytes),
+      () => false,
+    );
+  await expect.poll(isBack, { timeout: 5000 }).toBe(true);
+  expect(image.digest).toBe(path.basename(file));
 });
