@@ -11,6 +11,7 @@ import { startDhcpServer } from './dhcp/server.ts';
 import { startServer4011 } from './dhcp/server4011.ts';
 import type { HeardAddresses } from './heardAddresses.ts';
 import type { Holders } from './holders.ts';
+import { grubConfigFiles } from './http/grubConfig.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import type { Route } from './http/route.ts';
 import { bootRoutes } from './http/routes.ts';
@@ -129,7 +130,7 @@ async function startHttps(
 async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
   const { log, clock } = parts;
   const autoexec = Buffer.from(bootScript(httpUrl, network.address));
-  const own = new Map([...parts.files, [autoexecName, autoexec]]);
+  const own = new Map([...parts.files, [autoexecName, autoexec], ...grubConfigFiles(httpUrl)]);
   return startTftpServer({
     address: network.address,
     port: parts.ports.tftp,

@@ -21,7 +21,7 @@ import { keptServerDuid } from './dhcp6/serverDuid.ts';
 import { openHeardAddresses } from './heardAddresses.ts';
 import { addressHolders, type HeldBeside, type Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
-import { loadBinaries } from './ipxeBinaries.ts';
+import { loadBinaries, loadShim } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
 import type { PacketTap } from './packetTap.ts';
 import { raspberryPiFiles, readRaspberryPiFiles } from './raspberryPiFiles.ts';
@@ -48,6 +48,8 @@ export interface BootServerOptions {
   ipxeDirectory: string;
   /** Folder with what the boot ROMs of Raspberry Pis load; without it they find nothing. */
   raspberryPiDirectory?: string;
+  /** Folder with shim and GRUB (`shimx64.efi`, `grubx64.efi`, …); without it no machine can be handed them. */
+  shimDirectory?: string;
   /** Leases are kept in tables of this database, named `dhcp_…`. */
   database: Sqlite;
   timeline(event: BootEvent): void;
@@ -131,8 +133,8 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
     heard,
     leases,
     holders: holdersOn([...options.networks], relayed, { leases, heard }),
-    files: await loadBinaries(options.ipxeDirectory),
     raspberryPi: raspberryPiFiles(await raspberryPiFolder(options)),
+    files: await loadFiles(options),
     boots: new Boots(neverThrowing(options.timeline, log), clock, options.lastBoot),
     ports: {
       http: options.httpPort ?? 8080,
@@ -146,6 +148,11 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
 
 async function raspberryPiFolder({ raspberryPiDirectory: directory }: BootServerOptions) {
   return directory === undefined ? new Map<string, Buffer>() : readRaspberryPiFiles(directory);
+}
+
+async function loadFiles({ ipxeDirectory, shimDirectory }: BootServerOptions): Promise<Map<string, Buffer>> {
+  const ipxe = await loadBinaries(ipxeDirectory);
+  return shimDirectory === undefined ? ipxe : new Map([...ipxe, ...(await loadShim(shimDirectory))]);
 }
 
 function holdersOn(

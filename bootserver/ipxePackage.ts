@@ -45,11 +45,15 @@ export async function fetchIpxe(options: FetchIpxeOptions): Promise<IpxeManifest
     await unpack(found.file, unpacked);
     const files = await copyBinaries(unpacked, directory);
     const manifest = { version: found.version, files };
-    await writeDurably(path.join(directory, manifestFile), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    await writeManifest(directory, manifest);
     return manifest;
   } finally {
     await rm(unpacked, { recursive: true, force: true });
   }
+}
+
+export function writeManifest(directory: string, manifest: IpxeManifest): Promise<void> {
+  return writeDurably(path.join(directory, manifestFile), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 /** What a folder's manifest says; undefined when nothing was fetched into it. */

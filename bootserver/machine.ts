@@ -22,6 +22,12 @@ export interface MachineFacts {
   bootId: string;
 }
 
+/** What a machine's UEFI firmware is handed to boot over the network; see contract/loader.ts. */
+export type LoaderChoice =
+  | { kind: 'ipxe' | 'shim' }
+  /** The ramdisk images of the machine's boot entry by architecture; none, and the firmware is told of nothing to boot. */
+  | { kind: 'uki'; digests: { x86_64?: string; aarch64?: string } };
+
 /** What a machine is to boot now. */
 export type BootDecision =
   | {

@@ -59,6 +59,8 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
       failedFrom: row.failed_from,
       inventoryAt: row.inventory_at,
       vlan: row.vlan,
+      loader: row.loader,
+      secureBoot: row.secure_boot === null ? null : row.secure_boot === 1,
     }),
     ...presentJson(row),
     proposedMacs: await proposedMacs(store, row),

@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { loaders } from '#contract/loader.ts';
 import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
 import { collect, integer } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
@@ -43,11 +44,17 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .action((nodeId: string, { tenant: tenantId, tag, ...flags }: TenantFlags & { tag?: number }) =>
       callAndPrint(environment, flags, 'nodes.update', { tenantId, nodeId, vlan: tag ?? null }),
     );
+  const loader = nodeCommandOf('loader', 'choose what its UEFI firmware is handed to boot over the network')
+    .addArgument(new Argument('<loader>', 'auto: by whether Secure Boot is on').choices([...loaders, 'auto']))
+    .action((nodeId: string, loader: string, { tenant: tenantId, ...flags }: TenantFlags) =>
+      callAndPrint(environment, flags, 'nodes.setLoader', { tenantId, nodeId, loader }),
+    );
   return new Command('nodes')
     .description('the records of the machines')
     .addCommand(nodeCommand(environment, 'get', 'one node'))
     .addCommand(list)
     .addCommand(label)
+    .addCommand(loader)
     .addCommand(quirks)
     .addCommand(vlan)
     .addCommand(

@@ -9,6 +9,7 @@ import { completionCommand } from './completion.ts';
 import { ipxeCommand } from './ipxe.ts';
 import { rackCommand } from './rack.ts';
 import { ramdiskCommand } from './ramdisk.ts';
+import { secureBootCommand } from './secureBoot.ts';
 
 /** The whole command line: what calls the API, what is done on the centre's host, and what builds. */
 export function railheadProgram(environment: CliEnvironment): Command {
@@ -24,7 +25,7 @@ Exit status: 0 done, 1 a fault of this program, 2 a mistake in the command or it
 5 in the way of something, 6 not possible here or the device failed, 7 not now: try again.`,
     );
   const onTheHost = [centralCommand(), signersCommand()];
-  const builders = [bcdCommand(), ramdiskCommand(), ipxeCommand(), rackCommand()];
+  const builders = [bcdCommand(), ramdiskCommand(), ipxeCommand(), secureBootCommand(), rackCommand()];
   for (const command of [...apiCommands(environment), ...onTheHost, ...builders]) program.addCommand(command);
   return program.addCommand(completionCommand(program));
 }

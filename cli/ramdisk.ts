@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import { buildExecutable } from '#agent/executable/build.ts';
 import { architectureNames, type MachineArchitecture } from '#base/architecture.ts';
+import { writeDurably } from '#base/durableFile.ts';
 import { buildRamdisk, type Ramdisk } from '#ramdisk/image/build.ts';
 import type { Personality } from '#ramdisk/image/personality.ts';
+import { checkSignable, signProgram } from '#secureboot/sign.ts';
 
 const cacheDirectory = path.resolve(import.meta.dirname, '../.cache');
 
@@ -53,7 +56,34 @@ export function ramdiskCommand(): Command {
     .option('--inputs', 'list everything that decided its bytes, with digests')
     .option('--out <file>', 'copy it there')
     .action(build);
+  command
+    .command('sign')
+    .description('sign an image, so that firmware with your key starts it')
+    .argument('<file>', 'as built, with --command-line')
+    .requiredOption('--key <file>', 'db.key of "railhead secure-boot keys", or another (PEM)')
+    .requiredOption('--certificate <file>', 'its certificate (PEM)')
+    .requiredOption('--out <file>', 'the signed image: register this one')
+    .option('--cache <path>', 'where Debian packages are kept', '.cache/debian')
+    .action(sign);
   return command;
+}
+
+interface SignFlags {
+  key: string;
+  certificate: string;
+  out: string;
+  cache: string;
+}
+
+async function sign(file: string, { key, certificate, out, cache }: SignFlags): Promise<void> {
+  const image = await readFile(file);
+  checkSignable(image);
+  const progress = (line: string) => process.stderr.write(`${line}\n`);
+  const signer = { keyFile: key, certificateFile: certificate, cacheDirectory: cache, progress };
+  const signed = await signProgram(image, signer);
+  await writeDurably(out, signed);
+  const digest = createHash('sha256').update(signed).digest('hex');
+  process.stdout.write(`${out}\nsha256:${digest} ${(signed.length / 2 ** 20).toFixed(1)} MiB\n`);
 }
 
 function architectureOption(): Option {

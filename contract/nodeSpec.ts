@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Mac } from './bootEntry.ts';
 import { BootQuirks } from './bootQuirks.ts';
 import { CacheImage, Digest } from './images.ts';
+import { Loader } from './loader.ts';
 import { SecretRef, SecretVersion } from './secrets.ts';
 
 const closed = { additionalProperties: false };
@@ -41,6 +42,8 @@ export const SiteNode = Type.Object(
     address: Type.Optional(Type.String()),
     /** What its firmware needs in boot replies: its own quirks and those of its pool. */
     bootQuirks: Type.Optional(BootQuirks),
+    /** What its UEFI firmware is handed; left out, the site's own choice counts. */
+    loader: Type.Optional(Loader),
     bmc: Type.Optional(BmcBinding),
     /** What the BMC's `credentialRef` stands for, when the centre keeps it; the site asks for it by a `SecretRequest`. */
     bmcSecret: Type.Optional(SecretVersion),

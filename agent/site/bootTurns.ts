@@ -16,6 +16,8 @@ export interface BootTurnParts {
   state: SiteState;
   /** Machines that the configuration names. */
   hosts: Reservations;
+  /** What the UEFI firmware of a machine is handed. */
+  loader?: NonNullable<Reservations['loader']>;
   /** Kernel consoles of the ramdisk. */
   consoles: readonly string[];
   seen: Pick<SeenMachines, 'see'>;
@@ -46,7 +48,7 @@ export function bootTurns(
 }
 
 /** What the centre says of a node goes before what the configuration says of the machine. */
-function siteReservations({ state, hosts }: BootTurnParts): Reservations {
+function siteReservations({ state, hosts, loader }: BootTurnParts): Reservations {
   return {
     reservation: (key) => {
       const local = hosts.reservation(key);
@@ -58,6 +60,7 @@ function siteReservations({ state, hosts }: BootTurnParts): Reservations {
         ...known({ address, hostname, quirks: mergedQuirks(local?.quirks, bootQuirks) }),
       };
     },
+    ...(loader !== undefined && { loader }),
     isReserved: (address) => state.spec.isReserved(address) || hosts.isReserved(address),
   };
 }
@@ -73,7 +76,7 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const entry = state.entries.byMac(mac, Date.now());
   const turn = decideBoot(machine, {
     entry,
-    loader,
+    ...(loader !== undefined && { loader }),
     leasedTo: machine.heldBeside === undefined ? state.leasedTo(address) : machine.heldBeside.mac,
     isWithdrawn: state.spec.isWithdrawn,
   });

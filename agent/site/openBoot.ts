@@ -16,6 +16,7 @@ import { bootTurns } from './bootTurns.ts';
 import type { SiteConfig } from './config.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
 import { listenFds } from './listenFds.ts';
+import { loaderOf } from './loaderOf.ts';
 import { localHosts } from './localHosts.ts';
 import { ownNetworks, relayedNetworks } from './networks.ts';
 import { ownNetworks6, relayedNetworks6 } from './networks6.ts';
@@ -75,18 +76,27 @@ function bootOptions(
   environment: NodeJS.ProcessEnv,
   { state, cache, seen, tap, log, onEvent }: BootParts,
 ): BootServerOptions {
-  const { httpPort, dhcpPort, tftpPort, ipxeDirectory, raspberryPiDirectory, consoles } = config.boot;
+  const { httpPort, dhcpPort, tftpPort, ipxeDirectory, shimDirectory, raspberryPiDirectory, consoles } =
+    config.boot;
   const passed = listenFds(environment);
   return {
     networks: withSockets(config, passed),
     relayed: relayedNetworks(config.provisioning),
     networks6: withSockets6(config, passed),
     relayed6: relayedNetworks6(config.provisioning),
-    ...bootTurns({ state, hosts: localHosts(config.provisioning.hosts), consoles, seen, onEvent, log }),
+    ...bootTurns({
+      state,
+      hosts: localHosts(config.provisioning.hosts),
+      loader: loaderOf({ state, config: config.boot, log }),
+      consoles,
+      seen,
+      onEvent,
+      log,
+    }),
     tap,
     images: cache,
     ipxeDirectory,
-    ...known({ raspberryPiDirectory }),
+    ...known({ shimDirectory, raspberryPiDirectory }),
     database: state.database,
     log,
     httpPort,

@@ -1,5 +1,8 @@
 import type { BootQuirk } from '#contract/bootQuirks.ts';
-import { bootFile as loaderFile } from '#ipxe/bootFiles.ts';
+import { shimFile } from '#grub/debianPackages.ts';
+import { type ArchitectureRow, bootFile as loaderFile } from '#ipxe/bootFiles.ts';
+import { wholeImagePath } from '../http/wholeImage.ts';
+import type { LoaderChoice } from '../machine.ts';
 import type { ClientFacts, ClientKind } from './client.ts';
 import type { ReplyRole } from './replyShape.ts';
 
@@ -11,6 +14,8 @@ export interface BootFileContext {
   loaderGiven: boolean;
   /** The machine got the loader again and again and never came further: its firmware shall go on to the disk. */
   isLooping?: boolean;
+  /** What UEFI firmware is handed; iPXE unless something else was chosen. */
+  loader?: LoaderChoice;
 }
 
 type Choice = (client: ClientFacts, context: BootFileContext) => string | undefined;
@@ -20,7 +25,7 @@ const nothing: Choice = () => undefined;
 /** What each kind of client boots: a file name for TFTP, or a URL. */
 const files: Record<ClientKind, Choice> = {
   'bios-pxe': loader,
-  'uefi-pxe': loader,
+  'uefi-pxe': (client, context) => shim(client, context) ?? loader(client, context),
   'uefi-http': httpLoader,
   'u-boot': (client, context) =>
     client.architecture?.transport === 'http' ? httpLoader(client, context) : loader(client, context),
@@ -45,9 +50,29 @@ function loader(client: ClientFacts, { isLooping }: BootFileContext): string | u
 }
 
 function httpLoader({ architecture }: ClientFacts, context: BootFileContext): string | undefined {
-  const file = architecture && loaderFile({ ...architecture, transport: 'http' });
+  const path = architecture && httpPath(architecture, context.loader);
   const { httpUrl, loaderUrl = httpUrl } = context.network;
-  return file === undefined || context.isLooping ? undefined : `${loaderUrl}/ipxe/${file}`;
+  return path === undefined || context.isLooping ? undefined : `${loaderUrl}${path}`;
+}
+
+function httpPath(architecture: ArchitectureRow, choice: LoaderChoice | undefined): string | undefined {
+  const { machine } = architecture;
+  if (choice?.kind === 'uki') {
+    const digest = machine === 'x86_64' || machine === 'aarch64' ? choice.digests[machine] : undefined;
+    return digest && wholeImagePath(digest);
+  }
+  const shimName = choice?.kind === 'shim' ? shimFile(machine) : undefined;
+  if (shimName !== undefined) return `/shim/${shimName}`;
+  const file = loaderFile({ ...architecture, transport: 'http' });
+  return file && `/ipxe/${file}`;
+}
+
+/** By TFTP. */
+function shim(
+  { architecture }: ClientFacts,
+  { loader: choice, isLooping }: BootFileContext,
+): string | undefined {
+  return choice?.kind === 'shim' && !isLooping ? shimFile(architecture?.machine ?? '') : undefined;
 }
 
 /**

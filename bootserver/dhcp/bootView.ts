@@ -1,3 +1,4 @@
+import { known } from '#base/known.ts';
 import { type BootQuirk, type BootQuirks, quirksFor } from '#contract/bootQuirks.ts';
 import { type BootContext, isBootClass } from './bootFields.ts';
 import type { ClientFacts } from './client.ts';
@@ -21,6 +22,7 @@ export function bootContext(client: ClientFacts, view: BootView): BootContext {
     quirks: quirksOf(client, network.quirks, reservations.reservation(client.key)?.quirks),
     loaderGiven,
     ...(isLooping !== undefined && { isLooping }),
+    ...known({ loader: reservations.loader?.(client.mac) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { BootQuirks } from '#contract/bootQuirks.ts';
+import type { LoaderChoice } from '../machine.ts';
 import type { Subnet } from './address.ts';
 
 /**
@@ -68,6 +69,8 @@ export interface Reservation extends NetworkSettings {
 export interface Reservations {
   /** By `ClientFacts.key`: `1/02:00:00:00:00:01`, or `id/<hex>` where there is no hardware address. */
   reservation(key: string): Reservation | undefined;
+  /** What the UEFI firmware of a machine is handed; iPXE when nothing is said. */
+  loader?(mac: string | undefined): LoaderChoice;
   /** Whether some machine has this address reserved; such an address is never given to another one. */
   isReserved(address: string): boolean;
 }

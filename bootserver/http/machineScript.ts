@@ -89,15 +89,24 @@ function script(
   decision: Exclude<BootDecision, { kind: 'vlan' }>,
   context: MachineScriptContext,
 ): string {
-  const { firmware, mac } = machine;
+  const { firmware } = machine;
   if (decision.kind === 'disk') return diskScript(firmware, decision.loader);
   const { httpUrl } = context;
   if (decision.kind === 'iso') return isoScript({ firmware, httpUrl, digest: decision.digest });
-  const kernelArguments = [
-    ...decision.kernelArguments,
-    `railhead.site=${context.machineUrl}`,
-    `railhead.token=${decision.token}`,
+  const kernelArguments = bootArguments(machine, decision, context);
+  return ramdiskScript({ firmware, httpUrl, digest: decision.digest, kernelArguments });
+}
+
+/** The command line that a boot loader gives the ramdisk. */
+export function bootArguments(
+  { mac }: MachineFacts,
+  { kernelArguments, token }: Extract<BootDecision, { kind: 'ramdisk' }>,
+  { machineUrl }: Pick<MachineScriptContext, 'machineUrl'>,
+): string[] {
+  return [
+    ...kernelArguments,
+    `railhead.site=${machineUrl}`,
+    `railhead.token=${token}`,
     `railhead.mac=${mac}`,
   ];
-  return ramdiskScript({ firmware, httpUrl, digest: decision.digest, kernelArguments });
 }

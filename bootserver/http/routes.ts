@@ -5,12 +5,15 @@ import type { Holders } from '../holders.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { bytesAnswer, scriptAnswer } from './answer.ts';
 import { binary, binaryPattern } from './binaries.ts';
+import { grubConfig, grubConfigPattern } from './grubConfig.ts';
 import type { ImageReader } from './imageReader.ts';
 import { image, imagePattern } from './images.ts';
-import { machineScript } from './machineScript.ts';
+import { machineMenu, machineMenuPattern } from './machineMenu.ts';
+import { type MachineScriptContext, machineScript } from './machineScript.ts';
 import { notedImage } from './notedImage.ts';
 import type { BootRequest } from './request.ts';
 import type { Route } from './route.ts';
+import { wholeImage, wholeImagePattern } from './wholeImage.ts';
 
 export interface BootRoutesOptions {
   /** The first script of every machine. */
@@ -29,6 +32,15 @@ export interface BootRoutesOptions {
 /** Everything that the boot listener serves; what is not listed here is not found. */
 export function bootRoutes(options: BootRoutesOptions): Route[] {
   const { boots, decide, holders, httpUrl, machineUrl } = options;
+  const machine: MachineScriptContext = {
+    httpUrl,
+    machineUrl,
+    decide,
+    hasLoader: (mac) => boots.hasLoader(mac),
+    scriptGiven: (mac) => boots.scriptGiven(mac),
+    heldBeside: (address) => holders.heldBeside(address),
+    note: (facts, decision) => noteScript(facts, decision, boots),
+  };
   return [
     { path: '/boot.ipxe', pattern: /^\/boot\.ipxe$/, answer: () => scriptAnswer(options.script) },
     {
@@ -39,16 +51,13 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
     {
       path: '/ipxe',
       pattern: /^\/ipxe$/,
-      answer: (request) =>
-        machineScript(request, {
-          httpUrl,
-          machineUrl,
-          decide,
-          hasLoader: (mac) => boots.hasLoader(mac),
-          scriptGiven: (mac) => boots.scriptGiven(mac),
-          heldBeside: holders.heldBeside,
-          note: (machine, decision) => noteScript(machine, decision, boots),
-        }),
+      answer: (request) => machineScript(request, machine),
+    },
+    { path: '/grub/grub.cfg', pattern: grubConfigPattern, answer: () => grubConfig(httpUrl) },
+    {
+      path: '/grub/menu/<mac>/<cpu>/<uuid>',
+      pattern: machineMenuPattern,
+      answer: (request) => machineMenu(request, machine),
     },
     {
       path: '/ipxe/<file>',
@@ -65,6 +74,12 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
       pattern: imagePattern,
       isDownload: true,
       answer: (request) => notedImage(request, options, image(request, options.images)),
+    },
+    {
+      path: '/images/sha256/<digest>/ramdisk.efi',
+      pattern: wholeImagePattern,
+      isDownload: true,
+      answer: (request) => notedImage(request, options, wholeImage(request, options.images)),
     },
     {
       path: '/healthz',

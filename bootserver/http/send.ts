@@ -36,9 +36,12 @@ export async function send(
   }
 }
 
-/** A 304 has no body, and no length of one that it does not have (RFC 9110 §15.4.5). */
+/**
+ * A 304 has no body, and no length of one that it does not have (RFC 9110 §15.4.5). GRUB 2.12 knows this header by these capitals alone, and waits for
+ * the end of the connection without it (seen with Debian's).
+ */
 function lengthHeader({ status, length }: Answer): Record<string, string> {
-  return status === 304 ? {} : { 'content-length': String(length) };
+  return status === 304 ? {} : { 'Content-Length': String(length) };
 }
 
 /** Bytes that the kernel hands over begin the time anew; after the answer the keep-alive time counts. */

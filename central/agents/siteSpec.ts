@@ -5,6 +5,7 @@ import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
+import { loaderFor } from '../metal/loader.ts';
 import { bmcSecretOf, siteSecrets } from '../secrets.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
 import { pinnedDigests } from '../siteCaches/locations.ts';
@@ -62,12 +63,14 @@ interface NodeParts {
 
 function siteNode(node: Row<'nodes'>, { macs, bmcSecret, poolQuirks }: NodeParts): SiteNode {
   const bootQuirks = mergedQuirks(parseJson<BootQuirks>(node.boot_quirks), poolQuirks);
+  const loader = loaderFor(node);
   return {
     nodeId: node.node_id,
     macs,
     ...(node.uuid === null ? {} : { uuid: node.uuid }),
     ...(node.hostname === null ? {} : { hostname: node.hostname }),
     ...(node.address === null ? {} : { address: node.address }),
+    ...(loader === undefined ? {} : { loader }),
     ...(bootQuirks === undefined ? {} : { bootQuirks }),
     ...(node.bmc === null ? {} : { bmc: JSON.parse(node.bmc) as NonNullable<SiteNode['bmc']> }),
     ...(bmcSecret === undefined ? {} : { bmcSecret }),

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Vlan } from '#contract/bootEntry.ts';
 import { BootQuirks } from '#contract/bootQuirks.ts';
 import { Digest, TenantId } from '#contract/images.ts';
+import { Loader } from '#contract/loader.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
 import { Time } from '#contract/time.ts';
 import { pageSchema } from '../api/cursor.ts';
@@ -61,6 +62,8 @@ export const Node = Type.Object({
   hostname: optionalText,
   address: optionalText,
   vlan: Type.Optional(Vlan),
+  loader: Type.Optional(Loader),
+  secureBoot: Type.Optional(Type.Boolean()),
   bmc: Type.Optional(BmcBinding),
   bootQuirks: Type.Optional(BootQuirks),
   /** What is on its disk; beside a write that did not end, what was there before. */
@@ -101,6 +104,7 @@ export const nodes = {
   get: Node,
   update: Node,
   setBootQuirks: Node,
+  setLoader: Node,
   acknowledge: Acknowledged,
   list: pageSchema(Node),
 };

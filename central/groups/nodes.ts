@@ -3,6 +3,7 @@ import { Vlan } from '#contract/bootEntry.ts';
 import { BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
 import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
+import { loaders } from '#contract/loader.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
@@ -28,6 +29,16 @@ const UpdateNode = Type.Object(
 /** All that operators set: what they leave out is unset. */
 const SetBootQuirks = Type.Object(
   { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), bootQuirks: BootQuirks },
+  closed,
+);
+
+/** `auto`: by whether Secure Boot is on, as far as the machine or its BMC has told. */
+const SetLoader = Type.Object(
+  {
+    tenantId: TenantId,
+    nodeId: Type.String({ pattern: nodeIdPattern }),
+    loader: Type.Enum([...loaders, 'auto']),
+  },
   closed,
 );
 
@@ -70,6 +81,19 @@ export const nodes: Group = {
       const { site_id: siteId } = await requireNode(store, tenantId, nodeId);
       const quirks = mergedQuirks(bootQuirks);
       const set = { boot_quirks: quirks === undefined ? null : JSON.stringify(quirks) };
+      await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
+      signals.notify(siteTopic(siteId), nodeTopic(nodeId));
+      return presentNode(store, await requireNode(store, tenantId, nodeId));
+    },
+  }),
+  setLoader: method({
+    kind: 'mutation',
+    action: 'compute:nodes:manage',
+    input: SetLoader,
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store, signals }, { tenantId, nodeId, loader }) => {
+      const { site_id: siteId } = await requireNode(store, tenantId, nodeId);
+      const set = { loader: loader === 'auto' ? null : loader };
       await store.updateTable('nodes').set(set).where('node_id', '=', nodeId).execute();
       signals.notify(siteTopic(siteId), nodeTopic(nodeId));
       return presentNode(store, await requireNode(store, tenantId, nodeId));

@@ -301,4 +301,8 @@ CREATE TABLE seen_machines (
 );
 CREATE INDEX seen_machines_by_time ON seen_machines (site_id, last_seen);
 `,
+  `
+ALTER TABLE nodes ADD COLUMN loader TEXT CHECK (loader IN ('ipxe', 'shim', 'uki'));
+ALTER TABLE nodes ADD COLUMN secure_boot INTEGER;
+`,
 ];

@@ -1,6 +1,7 @@
 import type { Generated, Insertable, Selectable } from 'kysely';
 import type { CacheState, Compression, ImageFormat, ImageKind } from '#contract/images.ts';
 import type { TrustLevel } from '#contract/join.ts';
+import type { Loader } from '#contract/loader.ts';
 import type { NodeSpecRole } from '#contract/nodeSpec.ts';
 import type { OperationOutcome } from '#contract/operations.ts';
 import type { NodeState } from '../metal/states.ts';
@@ -198,6 +199,10 @@ interface NodesTable {
   inventory_at: Time | null;
   /** The VLAN that it boots in, tagged; null: none. */
   vlan: number | null;
+  /** What operators chose; null: by whether Secure Boot is on. */
+  loader: Loader | null;
+  /** Whether Secure Boot is on, as its BMC or its ramdisk told last: 1 or 0; null: nobody knows. */
+  secure_boot: number | null;
 }
 
 /** Machines that booted over the network and that nobody had enrolled by their hardware address. */

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '#base/command.ts';
 import { openToolbox } from '#base/debian/toolbox.ts';
+import { type BootableIso, elToritoIso } from '#base/elTorito.ts';
 import { assembleUki } from '#base/uki.ts';
 import { type CpioEntry, cpioArchive } from '#ramdisk/image/cpio.ts';
 import { zstdFrame } from '../os/compress.ts';
 import { type OsPackages, osPackages, unpacked } from '../os/packages.ts';
-import { type BootableIso, elToritoIso } from './elTorito.ts';
 
 /** What the ISO says on the console once its own user space runs. */
 export const isoLine = 'RAILHEAD-ISO is running';

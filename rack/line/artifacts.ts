@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { buildExecutable } from '#agent/executable/build.ts';
 import { ensureIpxe } from '#bootserver/ipxePackage.ts';
+import { ensureShim } from '#bootserver/shimPackage.ts';
 import { ramdiskImage } from '#cli/ramdisk.ts';
 import type { Ramdisk } from '#ramdisk/image/build.ts';
 import { buildOs, type OsImage, type OsOptions } from '../os/build.ts';
@@ -15,6 +16,8 @@ export type OsVariant = Omit<OsOptions, 'cacheDirectory' | 'progress'>;
 /** What a line needs that takes minutes to make and is made once: everything comes from the cache the second time. */
 export interface Artifacts {
   ipxeDirectory: string;
+  /** shim and GRUB. */
+  shimDirectory: string;
   /** The daemon as one file. */
   bcd: string;
   /** What a BIOS machine's NIC boots from. */
@@ -33,6 +36,7 @@ export async function prepareArtifacts(
     cacheDirectory: path.join(cacheDirectory, 'debian'),
     progress,
   });
+  const shimDirectory = await currentShim(progress);
   signal.throwIfAborted();
   const nicRom = await currentNicRom(cacheDirectory, progress);
   const { file: bcd } = await buildExecutable({ cacheDirectory, progress });
@@ -40,7 +44,14 @@ export async function prepareArtifacts(
   await ramdiskImage({ progress });
   signal.throwIfAborted();
   const os = await buildOs({ ...variant, cacheDirectory, progress });
-  return { ipxeDirectory, bcd, nicRom, os };
+  return { ipxeDirectory, shimDirectory, bcd, nicRom, os };
+}
+
+async function currentShim(progress: Progress): Promise<string> {
+  const directory = path.join(cacheDirectory, 'shim');
+  const debian = path.join(cacheDirectory, 'debian');
+  await ensureShim({ directory, cacheDirectory: debian, architectures: ['amd64'], progress });
+  return directory;
 }
 
 /** The ramdisk for the machines of one centre: seconds, since only the trust anchors are new in it. */

@@ -60,9 +60,13 @@ export async function offerIso(catalog: Catalog, { ref, file, ...facts }: Omit<O
 }
 
 /** The same for the ramdisk that the machines boot. */
-export async function offerRamdisk(catalog: Catalog, { file, digest, sizeBytes }: Ramdisk): Promise<void> {
-  const source = await catalog.source.serve(ramdiskRef, file);
-  const facts = { kind: 'ramdisk', ref: ramdiskRef, format: 'raw', compression: 'none' } as const;
+export async function offerRamdisk(
+  catalog: Catalog,
+  { file, digest, sizeBytes }: Pick<Ramdisk, 'file' | 'digest' | 'sizeBytes'>,
+  ref = ramdiskRef,
+): Promise<void> {
+  const source = await catalog.source.serve(ref, file);
+  const facts = { kind: 'ramdisk', ref, format: 'raw', compression: 'none' } as const;
   await register(catalog, { ...facts, sha256: digest, sizeBytes, source });
 }
 

@@ -1,4 +1,5 @@
 import { type Closable, closeAll } from '#base/shutdown.ts';
+import type { Ramdisk } from '#ramdisk/image/build.ts';
 import type { FirmwareName } from '../machine/firmware.ts';
 import { enterNamespace } from '../namespace.ts';
 import { type Rack, rackUp } from '../rack.ts';
@@ -70,6 +71,8 @@ export interface Line {
   offer(image: OfferedImage): Promise<void>;
   /** Serves an ISO at the source and registers it; no site holds it before a machine is to boot it. */
   offerIso(iso: Omit<OfferedImage, 'compression'>): Promise<void>;
+  /** Serves a further ramdisk image at the source and registers it; a pool has to name it. */
+  offerRamdisk(ref: string, image: Pick<Ramdisk, 'file' | 'digest' | 'sizeBytes'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,6 +114,7 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
   return {
     ...{ rack, ...services, api, artifacts, nodes, offer },
     offerIso: (iso) => offerIso(catalog, iso),
+    offerRamdisk: (ref, image) => offerRamdisk(catalog, image, ref),
     close: () => closeAll(started),
   };
 }

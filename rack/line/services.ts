@@ -47,6 +47,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     books,
     centreUrl: centre.agentsUrl,
     ipxeDirectory: artifacts.ipxeDirectory,
+    shimDirectory: artifacts.shimDirectory,
     sourceCaFile: source.certificateFile,
     directory: path.join(directory, 'site'),
     provisioning,

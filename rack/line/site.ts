@@ -18,6 +18,7 @@ export interface SiteOptions {
   books: CentreBooks;
   centreUrl: string;
   ipxeDirectory: string;
+  shimDirectory: string;
   sourceCaFile: string;
   directory: string;
   /** Fields of `[provisioning]` beside, or in place of, the usual ones. */
@@ -77,7 +78,8 @@ async function join({ rack, bcd, books, centreUrl, directory }: SiteOptions): Pr
   await run(...commandIn(rack.namespaces.site, command));
 }
 
-function config({ rack, directory, ipxeDirectory, sourceCaFile, provisioning, boot }: SiteOptions): object {
+function config(options: SiteOptions): object {
+  const { rack, directory, ipxeDirectory, shimDirectory, sourceCaFile, provisioning, boot } = options;
   const vlans = rack.machines.flatMap(({ trunk }) => trunk?.vlans ?? []).map(({ id }) => id);
   return {
     stateDirectory: path.join(directory, 'state'),
@@ -90,7 +92,7 @@ function config({ rack, directory, ipxeDirectory, sourceCaFile, provisioning, bo
       subnets: [...new Set(vlans)].map(vlanSubnet),
       ...provisioning,
     },
-    boot: { ipxeDirectory, consoles: ['ttyS0,115200'], ...boot },
+    boot: { ipxeDirectory, shimDirectory, consoles: ['ttyS0,115200'], ...boot },
     cache: { sourceCaFile, quota: '20GiB' },
   };
 }

@@ -28,9 +28,11 @@ export function personalArchive(personality: Personality): Buffer {
   ]);
 }
 
-function personalFiles({ trust, consoleShell }: Personality): Record<string, string> {
+function personalFiles({ trust, commandLine, consoleShell }: Personality): Record<string, string> {
   return {
     ...(trust !== undefined && { 'etc/railhead/trust.json': `${JSON.stringify(trust)}\n` }),
+    // So that the ramdisk can tell whether it runs with this very one.
+    ...(commandLine !== undefined && { 'etc/railhead/command-line': `${commandLine}\n` }),
     ...(consoleShell && { 'etc/railhead/console-shell': '' }),
   };
 }

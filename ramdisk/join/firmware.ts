@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ignore } from '#base/errors.ts';
 import type { RamdiskJoin } from '#contract/join.ts';
 import { readVariable } from '../boot/efivars.ts';
 
@@ -11,12 +14,22 @@ const shimKeys = 'MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23';
 /**
  * How far this machine's firmware lets the ramdisk vouch for itself: `own-key` when Secure Boot was enforced, out of its set-up
  * mode, and firmware itself started our whole image (kernel, initramfs and command line under one signature), not shim or a boot loader
- * that hands over an initramfs that nobody verified. `root` is `/` but in tests.
+ * that hands over an initramfs or a command line that nobody verified. `root` is `/` but in tests.
  */
 export async function readTrustLevel(root: string): Promise<RamdiskJoin['trust']> {
   const flag = async (name: string) => (await readVariable(root, `${name}-${globalVariable}`))?.[0];
   const enforced = (await flag('SecureBoot')) === 1 && (await flag('SetupMode')) === 0;
   const isWhole = (await readVariable(root, stubInfo)) !== undefined;
   const byShim = (await readVariable(root, shimKeys)) !== undefined;
-  return enforced && isWhole && !byShim ? 'own-key' : 'network';
+  return enforced && isWhole && !byShim && (await hasOwnCommandLine(root)) ? 'own-key' : 'network';
+}
+
+/** Whether the kernel runs with the command line that its image embeds. */
+async function hasOwnCommandLine(root: string): Promise<boolean> {
+  const [embedded, present] = await Promise.all(
+    ['etc/railhead/command-line', 'proc/cmdline'].map((file) =>
+      readFile(path.join(root, file), 'utf8').catch(ignore),
+    ),
+  );
+  return embedded !== undefined && embedded.trim() === present?.trim();
 }

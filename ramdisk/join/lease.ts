@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { canonicalIpv6 } from '#base/ipv6Address.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
+import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { httpsOrigin } from './commandLine.ts';
 
 /** What the ramdisk's own DHCP lease says. */
@@ -14,7 +15,7 @@ export interface Lease {
 
 /**
  * Reads the lease file that `/init` leaves: lines `name=value`, where `mac` and `ip` are the interface's addresses and `site` the text of our
- * vendor option (or `opt43`, the same in hex as udhcpc passes it on, with or without its one sub-option header). Never throws.
+ * vendor option (or `opt224`, the same in hex as udhcpc passes it on). Never throws.
  */
 export function readLease(text: string): Lease {
   const fields = new Map(
@@ -24,7 +25,8 @@ export function readLease(text: string): Lease {
     }),
   );
   const mac = canonicalMac(fields.get('mac') ?? '');
-  const site = httpsOrigin(fields.get('site')) ?? httpsOrigin(urlInHex(fields.get('opt43')));
+  const site =
+    httpsOrigin(fields.get('site')) ?? httpsOrigin(urlInHex(fields.get(`opt${siteDiscovery.optionNumber}`)));
   const address = canonicalAddress(fields.get('ip') ?? '');
   return {
     ...(mac !== undefined && { mac }),

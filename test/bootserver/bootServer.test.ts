@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
@@ -70,6 +72,45 @@ const get = (target: string, more: Parameters<typeof ask>[2] = {}) => ask(server
 const imagePath = `/images/sha256/${digest}`;
 const query =
   'mac=52:54:00:77:00:41&uuid=11223344-5566-7788-99AA-bbccddeeff00&serial=S%20N1&platform=efi&buildarch=x86_64';
+
+describe('menus for GRUB', () => {
+  const menu = '/grub/menu/52:54:00:77:00:41/x86_64/11223344-5566-7788-99AA-bbccddeeff00';
+
+  test.each(['/grub/grub.cfg', '/grub/x86_64-efi/grub.cfg', '/grub/arm64-efi/grub.cfg'])(
+    'the first configuration is at %s',
+    async (name) => {
+      const { host } = new URL(server.httpUrl);
+      expect((await get(name)).body.toString()).toContain(`(http,${host})/grub/menu/`);
+    },
+  );
+
+  test('a machine is described to whoever decides, and boots the ramdisk by the sections of its image', async () => {
+    decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: ['quiet'] };
+    const { body } = await get(menu);
+    const uuid = '11223344-5566-7788-99aa-bbccddeeff00';
+    expect(asked).toMatchObject([
+      { mac: '52:54:00:77:00:41', uuid, architecture: 'x86_64', firmware: 'uefi' },
+    ]);
+    expect(body.toString()).toContain(
+      `${imagePath}/sections/linux' 'quiet' 'railhead.site=https://127.0.0.1:8443' 'railhead.token=tok_1' 'railhead.mac=52:54:00:77:00:41'`,
+    );
+    expect(events).toMatchObject([{ type: 'boot.script' }]);
+  });
+
+  test('HEAD tells the size of whatever GET brings: GRUB asks for these many bytes', async () => {
+    const { headers } = await get(menu, { method: 'HEAD' });
+    expect(events).toEqual([]);
+    decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: ['quiet'] };
+    expect((await get(menu)).headers['content-length']).toBe(headers['content-length']);
+  });
+
+  test('without a UUID the machine has none, and what is no machine is refused', async () => {
+    expect((await get('/grub/menu/52:54:00:77:00:41/arm64/')).status).toBe(200);
+    expect(asked[0]).not.toHaveProperty('uuid');
+    expect((await get('/grub/menu/x/x86_64/')).status).toBe(400);
+    expect((await get('/grub/menu/52:54:00:77:00:41/vax/')).status).toBe(400);
+  });
+});
 
 describe('scripts', () => {
   test('the first one names this server', async () => {
@@ -233,6 +274,17 @@ describe('images', () => {
     expect(headers['transfer-encoding']).toBeUndefined();
   });
 
+  test('firmware that boots it whole gets the same bytes as an EFI program', async () => {
+    const { status, headers, body } = await get(`${imagePath}/ramdisk.efi`);
+    expect([status, headers['content-type'], headers['content-length']]).toEqual([
+      200,
+      'application/efi',
+      '5000',
+    ]);
+    expect(body).toEqual(image);
+    expect((await get(`/images/sha256/${'0'.repeat(64)}/ramdisk.efi`)).status).toBe(404);
+  });
+
   test('HEAD tells the same without a byte', async () => {
     const whole = await get(imagePath);
     const head = await get(imagePath, { method: 'HEAD' });
@@ -308,6 +360,13 @@ describe('images', () => {
   test('nothing stays open', async () => {
     await expect.poll(() => images.openImages).toBe(0);
   });
+});
+
+test('the length of an answer is named in the capitals that GRUB 2.12 looks for', async () => {
+  const { hostname, port } = new URL(server.httpUrl);
+  const socket = connect(Number(port), hostname);
+  socket.end('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(await text(socket)).toContain('\r\nContent-Length: 3\r\n');
 });
 
 test('one connection survives HEAD, GET and not found', async () => {

@@ -3,7 +3,11 @@ import { groups } from '#central/groups/index.ts';
 import { apiCommands } from '#cli/api.ts';
 
 /** Methods whose command has a name of its own. */
-const otherNames: Record<string, string> = { 'nodes.update': 'label', 'nodes.setBootQuirks': 'quirks' };
+const otherNames: Record<string, string> = {
+  'nodes.update': 'label',
+  'nodes.setBootQuirks': 'quirks',
+  'nodes.setLoader': 'loader',
+};
 
 const commands = new Map(apiCommands({}).map((group) => [group.name(), group.commands]));
 const methods = Object.entries(groups).flatMap(([group, methods]) =>

@@ -10,8 +10,9 @@ export function consoleShows(
   pattern: RegExp,
   timeoutMs: number,
   signal: AbortSignal,
+  from = 0,
 ): Promise<ConsoleMatch> {
-  return waitForConsole(line.rack.machine(machine), pattern, { timeoutMs, signal });
+  return waitForConsole(line.rack.machine(machine), pattern, { timeoutMs, signal, from });
 }
 
 /** Whether nothing was ever written to a disk's file: it is as sparse as it was made. */

@@ -35,6 +35,18 @@ export const Boot = Type.Object(
           'Folder with what the boot ROMs of Raspberry Pis load by TFTP; a machine finds `<serial>/` or `<mac>/` of its own there before what all share.',
       }),
     ),
+    shimDirectory: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Where `railhead secure-boot refresh` has put shim and GRUB, for machines with Secure Boot; without it every machine gets iPXE.',
+      }),
+    ),
+    loader: Type.Enum(['ipxe', 'shim'], {
+      default: 'ipxe',
+      description:
+        'What UEFI machines get of which nobody has said whether Secure Boot is on; shim works on machines without it too.',
+    }),
     dhcpPort: Type.Integer({
       minimum: 1,
       maximum: 65_535,

@@ -1,6 +1,7 @@
 import { Value } from 'typebox/value';
 import { RailheadError } from '#contract/errors.ts';
 import { InventoryResult } from '#contract/inventory.ts';
+import { noteSecureBoot } from '../../metal/loader.ts';
 import { identityMismatch } from '../../metal/machineIdentity.ts';
 import { macsOf } from '../../metal/macs.ts';
 import { now } from '../../store/store.ts';
@@ -33,13 +34,14 @@ export async function refreshInventory(run: StepRun): Promise<StepResult> {
     discoveredMacs: discovered.map(({ mac }) => mac),
   });
   if (mismatch !== undefined) throw anotherMachine(nodeId, mismatch);
-  await underClaim(store, run.workflow, (queries) =>
-    queries
+  await underClaim(store, run.workflow, async (queries) => {
+    await noteSecureBoot(queries, nodeId, inventory.system.secureBoot);
+    await queries
       .updateTable('nodes')
       .set({ inventory: JSON.stringify(inventory), inventory_at: now() })
       .where('node_id', '=', nodeId)
-      .execute(),
-  );
+      .execute();
+  });
   return result;
 }
 

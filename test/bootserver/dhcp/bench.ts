@@ -10,6 +10,7 @@ import type { OptionName, OptionValue } from '#bootserver/dhcp/options.ts';
 import { readOption } from '#bootserver/dhcp/options.ts';
 import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
 import type { HostView } from '#bootserver/dhcp/probes.ts';
+import type { LoaderChoice } from '#bootserver/machine.ts';
 
 export const network: DhcpNetwork = {
   mode: 'full',
@@ -28,6 +29,7 @@ export class Bench {
   readonly reserved = new Map<string, Reservation>();
   loaderGiven = false;
   isLooping = false;
+  loader: LoaderChoice = { kind: 'ipxe' };
   now = 1_000_000;
   /** Who answers at addresses, and where nobody does, as probes found. */
   readonly neighbours = new Map<string, string>();
@@ -70,6 +72,7 @@ export class Bench {
   view(network = this.network): AddressView {
     const { hosts, now } = this;
     const reservations = {
+      loader: () => this.loader,
       reservation: (key: string) => this.reserved.get(key.replace(/^1\//, '')),
       isReserved: (address: string) => [...this.reserved.values()].some((one) => one.address === address),
     };

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type DhcpPacket, encodePacket } from '#bootserver/dhcp/packet.ts';
+import { wholeImagePath } from '#bootserver/http/wholeImage.ts';
+import type { LoaderChoice } from '#bootserver/machine.ts';
 import { Bench, network, optionOf } from './bench.ts';
 import { clients, discover, type RawOptions, rawOption, request } from './samples.ts';
 
@@ -82,6 +84,41 @@ describe('each kind of client', () => {
     const offer = bench60('PXEClient:Arch:00255:UNDI:003000');
     expect(offer.yiaddr).toMatch(/^10\.77/);
     expect(offer.file).toBe('');
+  });
+});
+
+describe('a machine with Secure Boot on', () => {
+  const digest = 'cd'.repeat(32);
+  const offered = (kind: keyof typeof clients, loader: LoaderChoice) => {
+    const bench = new Bench();
+    bench.loader = loader;
+    return offerTo(clients[kind], bench).file;
+  };
+
+  // Case 24: shim reads the header field, and looks for GRUB beside itself; header and option 67 are alike for all, see above.
+  test.each([
+    ['uefi64', 'shimx64.efi'],
+    ['arm64', 'shimaa64.efi'],
+    ['http64', 'http://10.77.0.1:8080/shim/shimx64.efi'],
+    ['bios', 'undionly.kpxe'],
+    ['ipxeFull', 'http://10.77.0.1:8080/boot.ipxe'],
+    ['os', ''],
+  ] as const)('is handed shim where its client can run it: %s gets %j', (kind, file) => {
+    expect(offered(kind, { kind: 'shim' })).toBe(file);
+  });
+
+  test('with a key of its own is given the whole image of its boot entry by HTTP, and nothing without one', () => {
+    const image = `http://10.77.0.1:8080/images/sha256/${digest}/ramdisk.efi`;
+    expect(offered('http64', { kind: 'uki', digests: { x86_64: digest } })).toBe(image);
+    expect(offered('http64', { kind: 'uki', digests: { aarch64: digest } })).toBe('');
+    expect(offered('http64', { kind: 'uki', digests: {} })).toBe('');
+    // iPXE, which its operator may have signed with the same key.
+    expect(offered('uefi64', { kind: 'uki', digests: { x86_64: digest } })).toBe('snponly.efi');
+  });
+
+  test('the longest URL of an image fits the header field', () => {
+    const longest = `http://255.255.255.255:65535${wholeImagePath(digest)}`;
+    expect(longest.length).toBeLessThan(128);
   });
 });
 

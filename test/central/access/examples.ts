@@ -35,6 +35,7 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'metal.rescue': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'metal.unrescue': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'metal.retire': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.setLoader': ({ nodeId }) => ({ tenantId: 'acme', nodeId, loader: 'shim' }),
   'nodes.setBootQuirks': ({ nodeId }) => ({
     tenantId: 'acme',
     nodeId,

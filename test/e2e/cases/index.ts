@@ -17,12 +17,14 @@ import { ipv6 } from './ipv6.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { lifecycle } from './lifecycle.ts';
+import { secureBootOwnKey } from './ownKey.ts';
 import { powerCut } from './powerCut.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { rotateKeys } from './rotations.ts';
 import { sanboot } from './sanboot.ts';
 import { sanbootFallback } from './sanbootFallback.ts';
+import { secureBoot, secureBootHttp } from './secureBoot.ts';
 import { sourceFallback } from './sourceFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
 import { tamperingSite } from './tamperingSite.ts';
@@ -73,4 +75,7 @@ export const cases: readonly EndToEndCase[] = [
   bitRot,
   sourceFallback,
   powerCut,
+  secureBoot,
+  secureBootHttp,
+  secureBootOwnKey,
 ];

@@ -12,6 +12,8 @@ export function attemptsAtBoot(url: string, mac: string): Attempt[] {
     send: () => raw(url, 'GET', path),
   });
   const image = '/images/sha256/<digest>';
+  const menu = '/grub/menu/<mac>/<cpu>/<uuid>';
+  const whole = `${image}/ramdisk.efi`;
   return [
     get('/boot.ipxe', '/boot.ipxe', 'the same for everybody'),
     get('/ipxe/autoexec.ipxe', '/ipxe/autoexec.ipxe', 'the same for everybody'),
@@ -21,6 +23,11 @@ export function attemptsAtBoot(url: string, mac: string): Attempt[] {
     get('/ipxe/<file>', '/ipxe/snponly.efi', 'a loader'),
     get('/ipxe/<file>', '/ipxe/../config.toml', 'a way out of the folder', [404]),
     get('/ipxe/<file>', '/ipxe/%2e%2e%2fconfig.toml', 'the same, encoded', [404]),
+    get('/ipxe/<file>', '/shim/../config.toml', 'the same from the folder of shim', [404]),
+    get('/grub/grub.cfg', '/grub/grub.cfg', 'the same for everybody'),
+    get(menu, '/grub/menu/x/x86_64/', 'no MAC', [400]),
+    get(menu, `/grub/menu/${mac}/x86_64/`, "another machine's menu, from another address"),
+    get(whole, `/images/sha256/${'0'.repeat(64)}/ramdisk.efi`, 'a digest that is not here', [404]),
     get(image, `/images/sha256/${'0'.repeat(64)}`, 'a digest that is not here', [404]),
     get(image, '/images/sha256/../../state.db', 'a way out of the folder', [404]),
     { ...get('/ipxe', '/ipxe', 'another method', [400]), send: () => raw(url, 'POST', `/ipxe?mac=${mac}`) },

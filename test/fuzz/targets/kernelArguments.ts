@@ -9,7 +9,7 @@ export const target: FuzzTarget = {
   seeds: [
     'console=ttyS0 railhead.site=https://10.0.0.1:8443 railhead.token=abc.DEF railhead.mac=02:00:00:00:00:01 quiet',
     "mac=02:00:00:00:00:01\nip=10.0.0.5\nsite='https://10.0.0.1:8443'\n",
-    'mac=02-00-00-00-00-01\nopt43=0x:68:74\nopt43=68747470733a2f2f61\n',
+    'mac=02-00-00-00-00-01\nopt224=0x:68:74\nopt224=68747470733a2f2f61\n',
     'railhead.site=http://x railhead.token= railhead.token=$(x) =a railhead.mac=zz',
   ].map(text),
   longest: 65_536,

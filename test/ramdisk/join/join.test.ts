@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { locateSite } from '#ramdisk/discover.ts';
 import { readCommandLine } from '#ramdisk/join/commandLine.ts';
 import { readTrustLevel } from '#ramdisk/join/firmware.ts';
@@ -41,7 +42,7 @@ test('no text makes the readers throw', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       readCommandLine(`${a} railhead.site=${b}`);
-      readLease(`${a}\nopt43=${b}\nsite=${a}`);
+      readLease(`${a}\nopt224=${b}\nsite=${a}`);
     }),
   );
 });
@@ -53,9 +54,8 @@ test('a lease names the site by text or by the vendor option in hex', () => {
     address: '10.77.0.100',
     site: 'https://10.77.0.1:8443',
   });
-  const url = Buffer.from('https://10.77.0.1:8443');
-  const option = Buffer.concat([Buffer.from([1, url.length]), url]).toString('hex');
-  expect(readLease(`opt43=${option}`).site).toBe('https://10.77.0.1:8443');
+  const option = Buffer.from('https://10.77.0.1:8443').toString('hex');
+  expect(readLease(`opt${siteDiscovery.optionNumber}=${option}`).site).toBe('https://10.77.0.1:8443');
 });
 
 test('the command line goes before the lease, the lease before what the machine has', () => {
@@ -90,13 +90,38 @@ test.each([
   ['Secure Boot off', { ...enforced, ...whole, [`SecureBoot-${uefi}`]: 0 }, 'network'],
   ['Secure Boot in its set-up mode', { ...enforced, ...whole, [`SetupMode-${uefi}`]: 1 }, 'network'],
 ])('%s is trust level %s', async (name, variables, level) => {
-  const own = path.join(root, name);
+  const own = await withCommandLines(name, 'quiet', 'quiet');
   const efivars = path.join(own, 'sys/firmware/efi/efivars');
   await mkdir(efivars, { recursive: true });
   for (const [variable, value] of Object.entries(variables))
     await writeFile(path.join(efivars, variable), Buffer.from([7, 0, 0, 0, value]));
   expect(await readTrustLevel(own)).toBe(level);
 });
+
+test.each([
+  ['a command line from elsewhere', 'quiet', 'quiet init=/bin/sh'],
+  ['an image that embeds none', undefined, 'quiet'],
+])('%s is trust level network', async (name, embedded, present) => {
+  const own = await withCommandLines(name, embedded, present);
+  await mkdir(path.join(own, 'sys/firmware/efi/efivars'), { recursive: true });
+  for (const [variable, value] of Object.entries({ ...enforced, ...whole }))
+    await writeFile(path.join(own, 'sys/firmware/efi/efivars', variable), Buffer.from([7, 0, 0, 0, value]));
+  expect(await readTrustLevel(own)).toBe('network');
+});
+
+/** A root with the command line that the image embeds, and the one that the kernel has. */
+async function withCommandLines(
+  name: string,
+  embedded: string | undefined,
+  present: string,
+): Promise<string> {
+  const own = path.join(root, name);
+  await mkdir(path.join(own, 'etc/railhead'), { recursive: true });
+  await mkdir(path.join(own, 'proc'), { recursive: true });
+  await writeFile(path.join(own, 'proc/cmdline'), `${present}\n`);
+  if (embedded !== undefined) await writeFile(path.join(own, 'etc/railhead/command-line'), `${embedded}\n`);
+  return own;
+}
 
 async function machine(uuid: string) {
   const files = {

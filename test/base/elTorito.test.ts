@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { elToritoIso } from '#rack/iso/elTorito.ts';
+import { elToritoIso } from '#base/elTorito.ts';
 
 const uefi = Buffer.alloc(5000, 0x42);
 const loader = Buffer.alloc(2500, 0x17);
@@ -49,4 +49,14 @@ test('the files are in the root directory by name', () => {
   ]);
   const { start = 0, length = 0 } = records.find(({ name }) => name === 'KERNEL.IMG;1') ?? {};
   expect(iso.subarray(start * 2048, start * 2048 + length).equals(file.data)).toBe(true);
+});
+
+test('without a loader for BIOS the catalog has the one entry for UEFI', () => {
+  const plain = elToritoIso({ label: 'KEYS', uefi });
+  const entries = plain.subarray(19 * 2048, 20 * 2048);
+  const words = Array.from({ length: 16 }, (_, at) => entries.readUInt16LE(2 * at));
+  expect(words.reduce((sum, word) => sum + word, 0) % 0x10000).toBe(0);
+  expect([entries[1], entries[32], entries[64]]).toEqual([0xef, 0x88, 0]);
+  const start = entries.readUInt32LE(40) * 2048;
+  expect(plain.subarray(start, start + uefi.length).equals(uefi)).toBe(true);
 });

@@ -4,14 +4,16 @@ export interface BootableIso {
   label: string;
   /** A FAT file system with `\EFI\BOOT\BOOTX64.EFI` in it. */
   uefi: Buffer;
-  /** `isolinux.bin`, and the files that it reads. */
-  bios: { loader: Buffer; files: readonly IsoFile[] };
+  /** `isolinux.bin`, and the files that it reads; without them UEFI alone boots it. */
+  bios?: { loader: Buffer; files: readonly IsoFile[] } | undefined;
 }
 
 const names = { uefi: 'UEFI.IMG', bios: 'ISOLINUX.BIN' };
 
 /** An ISO image that BIOS and UEFI boot: each has its entry in the El Torito boot catalog (version 1.0). */
 export function elToritoIso({ label, uefi, bios }: BootableIso): Buffer {
+  if (bios === undefined)
+    return isoImage({ label, files: [{ name: names.uefi, data: uefi }], catalog: uefiCatalog });
   const files = [{ name: names.bios, data: bios.loader }, { name: names.uefi, data: uefi }, ...bios.files];
   const [loader] = placeFiles(files);
   const data = withBootInfo(bios.loader, loader?.sector ?? 0);
@@ -30,6 +32,17 @@ function catalog(sectorOf: (name: string) => number): Buffer {
   entries.writeUInt16LE(1, 66);
   // A sector count of 0 or 1 reaches to the end of the volume: the field could not hold what a kernel takes.
   bootEntry(sectorOf(names.uefi), 0).copy(entries, 96);
+  return entries;
+}
+
+/** One entry, of the platform UEFI. */
+function uefiCatalog(sectorOf: (name: string) => number): Buffer {
+  const entries = Buffer.alloc(64);
+  entries.writeUInt8(1, 0);
+  entries.writeUInt8(0xef, 1);
+  entries.writeUInt16LE(0xaa55, 30);
+  entries.writeUInt16LE(checksum(entries.subarray(0, 32)), 28);
+  bootEntry(sectorOf(names.uefi), 0).copy(entries, 32);
   return entries;
 }
 
