@@ -29,7 +29,7 @@ export async function tryRate(
 ): Promise<Trial> {
   const args = [
     ...['-4', '-l', client.interfaceName, '-r', String(asked.rate), '-R', String(asked.clients)],
-    ...['-p', String(asked.seconds), '-W', '500000', '-x', 't'],
+    ...['-p', String(asked.seconds), '-W', '300000', '-x', 't'],
   ];
   const [program, rest] = toolbox.command('usr/sbin/perfdhcp', args);
   // It ends with status 3 when something was dropped.

@@ -24,7 +24,8 @@ export async function fetchServers(): Promise<Record<'ours' | 'kea' | 'dnsmasq',
       const file = path.join(directory, 'kea.json');
       await writeFile(file, JSON.stringify(keaConfiguration(server.interfaceName, directory)));
       const command = flat(kea.command('usr/sbin/kea-dhcp4', ['-c', file]));
-      const environment = [`KEA_PIDFILE_DIR=${directory}`, `KEA_LOCKFILE_DIR=${directory}`];
+      const places = ['KEA_PIDFILE_DIR', 'KEA_LOCKFILE_DIR', 'KEA_DHCP_DATA_DIR', 'KEA_LOG_FILE_DIR'];
+      const environment = places.map((name) => `${name}=${directory}`);
       return start(server.namespace, ['env', ...environment, ...command], directory);
     },
     dnsmasq: async ({ server }, directory) => {

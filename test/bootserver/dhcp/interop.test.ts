@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openInterfaceSockets } from '#base/boundSocket.ts';
 import { systemClock } from '#base/clock.ts';
 import { silentLog } from '#base/log.ts';
@@ -14,12 +14,14 @@ import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
+import { fetchNetworkd, startNetworkd } from '../networkd.ts';
 import { useWire } from '../twoNamespaces.ts';
 import { network } from './bench.ts';
 
 // Fetched before this process moves to a network without a way out.
 const dhclient = await foreignProgram('isc-dhcp-client', 'dhclient');
 const busybox = await foreignProgram('busybox-static', 'busybox');
+const networkd = await fetchNetworkd();
 const wire = useWire();
 const database = new Database(':memory:');
 const leases = new Leases(database, [network], silentLog());
@@ -103,6 +105,20 @@ test('ISC dhclient gets the same lease, and gives it back', async () => {
   await run('-r');
   await expect.poll(() => leases.of(network).ofClient(key)?.expiresAt).toBeLessThanOrEqual(Date.now());
 });
+
+test('systemd-networkd gets the same lease by its own client identifier, and gives it back', async () => {
+  const key = `1/${wire.clientMac}`;
+  const before = leases.of(network).ofClient(key)?.address;
+  const logFile = path.join(directory, 'networkd.log');
+  const where = { namespace: wire.clientNamespace, interfaceName: 'client0', logFile };
+  const client = await startNetworkd(networkd, where);
+  onTestFinished(() => client.stop());
+  const lease = () => leases.of(network).ofClient(key);
+  await expect.poll(() => lease()?.state, { timeout: 20_000 }).toBe('bound');
+  await expect.poll(() => readFile(logFile, 'utf8')).toContain(`DHCPv4 address ${before}/24`);
+  await client.stop();
+  await expect.poll(() => lease()?.state).toBe('released');
+}, 40_000);
 
 /** Its script only sets the address, which it needs to reach the server when it releases. */
 async function dhclientCommand(): Promise<string[]> {

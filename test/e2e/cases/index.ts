@@ -19,6 +19,7 @@ import { joinRefusals, joinSite } from './joins.ts';
 import { lifecycle } from './lifecycle.ts';
 import { secureBootOwnKey } from './ownKey.ts';
 import { powerCut } from './powerCut.ts';
+import { relay } from './relay.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
 import { rotateKeys } from './rotations.ts';
@@ -51,6 +52,7 @@ export const cases: readonly EndToEndCase[] = [
   lifecycle,
   sanboot,
   autoexec,
+  relay,
   sanbootFallback,
   vlan,
   ipv6,
