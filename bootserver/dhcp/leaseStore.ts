@@ -10,11 +10,14 @@ const schema = `
     expires_at INTEGER NOT NULL
   ) STRICT`;
 
-/** How long a lease waits for others to be written with it: one commit takes about as long, for one or for hundreds. */
-const gatherMs = 2;
+/**
+ * How long a lease waits for others to be written with it: one commit takes about as long, for one or for hundreds. On a disk that is
+ * slow it waits as long as the last commit took, so that half of the time is left to answer others.
+ */
+const gatherMs = { least: 2, most: 50 } as const;
 
 /**
- * The leases on stable storage. Changes are gathered for `gatherMs` and committed together; what waits for them goes on
+ * The leases on stable storage. Changes are gathered for a moment and committed together; what waits for them goes on
  * after the commit, so that nobody is told of a lease that a loss of power would take back (RFC 2131 §2.1).
  */
 export class LeaseStore {
@@ -25,6 +28,7 @@ export class LeaseStore {
   readonly #changed = new Map<string, Lease | undefined>();
   #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #commitMs = 0;
 
   constructor(database: Sqlite, log: Log) {
     database.exec(schema);
@@ -69,6 +73,7 @@ export class LeaseStore {
     this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
+    const start = performance.now();
     try {
       this.#commit();
     } catch (error) {
@@ -78,12 +83,17 @@ export class LeaseStore {
       );
       return;
     }
+    this.#commitMs = performance.now() - start;
     this.#changed.clear();
     for (const action of waiting) action();
   }
 
+  #gatherMs(): number {
+    return Math.min(Math.max(this.#commitMs, gatherMs.least), gatherMs.most);
+  }
+
   #change(address: string, lease: Lease | undefined): void {
     this.#changed.set(address, lease);
-    this.#timer ??= setTimeout(() => this.flush(), gatherMs);
+    this.#timer ??= setTimeout(() => this.flush(), this.#gatherMs());
   }
 }

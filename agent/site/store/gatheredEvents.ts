@@ -8,7 +8,7 @@ export interface GatheredEvents extends Events {
   flush(): void;
 }
 
-/** A commit takes as long for one event as for hundreds. A crash loses the last steps of a boot within this time, nothing else. */
+/** A commit takes as long for one event as for hundreds. A crash loses the last steps of a boot within this time. */
 const gatherMs = 20;
 
 /**
@@ -29,7 +29,7 @@ export function gatherEvents(events: Events, database: Sqlite): GatheredEvents {
     waiting = [];
     if (some.length === 0) return;
     try {
-      write(some);
+      withoutSync(database, () => write(some));
     } catch (error) {
       lost(error, some);
     }
@@ -50,6 +50,23 @@ export function gatherEvents(events: Events, database: Sqlite): GatheredEvents {
     },
     flush,
   };
+}
+
+/**
+ * A commit that does not wait for the disk: it outlives this process, and a loss of power once any later commit has waited. The level
+ * cannot be changed within a transaction, whose end decides then.
+ */
+function withoutSync(database: Sqlite, commit: () => void): void {
+  if (database.inTransaction) {
+    commit();
+    return;
+  }
+  database.pragma('synchronous = NORMAL');
+  try {
+    commit();
+  } finally {
+    database.pragma('synchronous = FULL');
+  }
 }
 
 /** Every method of `events`, after `flush`. */
