@@ -103,10 +103,9 @@ function debugRows(image: Buffer): number[] {
   );
   if (address === 0 || home === undefined) return [];
   const start = home.fileOffset + address - home.virtualAddress;
-  const count = Math.floor(image.readUInt32LE(entry + 4) / 28);
-  return Array.from({ length: count }, (_, index) => start + index * 28).filter(
-    (row) => row + 28 <= image.length,
-  );
+  // As many as it says, and no more than there is room for.
+  const size = Math.min(image.readUInt32LE(entry + 4), Math.max(0, image.length - start));
+  return Array.from({ length: Math.floor(size / 28) }, (_, index) => start + index * 28);
 }
 
 function place(stub: Buffer, sections: readonly UkiSection[]): PlacedSection[] {

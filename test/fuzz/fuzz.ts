@@ -13,7 +13,7 @@ export interface FuzzOptions {
   /** Told of each input before it is run. */
   onInput?(input: Buffer): void;
   /** Told once, when the parser has met the most of its code: what is held from now on is growth. */
-  onWarm?(): void;
+  onWarm?(): void | Promise<void>;
 }
 
 export interface FuzzFailure extends Fault {
@@ -51,7 +51,7 @@ export async function fuzz(target: FuzzTarget, options: FuzzOptions): Promise<Fu
     const batch = nextBatch(random, corpus, target, Math.min(batchSize, options.inputs - done));
     for (const input of batch) await run(input);
     if (options.coverage?.hasNew(false)) await keepNew(batch, corpus, target, options.coverage);
-    if (done < warmAfter && done + batch.length >= warmAfter) options.onWarm?.();
+    if (done < warmAfter && done + batch.length >= warmAfter) await options.onWarm?.();
     done += batch.length;
   }
   return { inputs: done, failures, corpus: corpus.length };

@@ -37,11 +37,11 @@ const findings = await fuzz(target, {
     Atomics.store(progress, 1, bytes.length);
     Atomics.add(progress, 0, 1);
   },
-  onWarm: () => {
-    heldWhenWarm = heldBytes();
+  onWarm: async () => {
+    heldWhenWarm = await heldBytes();
   },
 });
-const held = heldBytes();
+const held = await heldBytes();
 const answer: WorkerFindings = {
   inputs: findings.inputs,
   corpus: findings.corpus,

@@ -39,13 +39,14 @@ const adminPaths: Record<string, string> = {
   'GET /metrics': '/metrics',
   'GET /v1/status': '/v1/status',
   'GET /v1/machines': '/v1/machines',
+  'GET /v1/discovery': '/v1/discovery',
   'GET /v1/machines/:mac': '/v1/machines/02:00:00:00:00:01',
   'GET /v1/inventory/images': '/v1/inventory/images',
   'GET /v1/cache': '/v1/cache',
   'GET /v1/cache/images/:image': `/v1/cache/images/${'1'.repeat(64)}`,
 };
 
-/** What changes the cache: the local socket has it alone. */
+/** What changes the cache, and what shows packets: the local socket has it alone. */
 const changingPaths: Record<string, string> = {
   ...Object.fromEntries(
     ['pull', 'pin', 'unpin', 'verify', 'evict'].map((act) => [
@@ -54,6 +55,8 @@ const changingPaths: Record<string, string> = {
     ]),
   ),
   'POST /v1/cache/gc': '/v1/cache/gc',
+  'GET /v1/trace/:mac': '/v1/trace/02:00:00:00:00:01',
+  'GET /v1/trace/:mac/packets': '/v1/trace/02:00:00:00:00:01/packets',
   'POST /v1/cache/import': '/v1/cache/import',
 };
 
