@@ -56,7 +56,7 @@ export async function boot(number: number, around: Surroundings): Promise<BootTi
   return { scriptMs, bootedMs: performance.now() - startedAt };
 }
 
-/** DISCOVER, the client's own wait, REQUEST; the address is the interface's from then on. */
+/** A client that gets a NAK begins anew (RFC 2131 §3.1). */
 async function lease(
   mac: string,
   xid: number,
@@ -64,15 +64,31 @@ async function lease(
   waitMs: number,
   around: Surroundings,
 ): Promise<DhcpPacket> {
-  const offer = await around.port.ask(message(mac, xid, messageType.discover, raw));
+  for (let tries = 0; tries < 4; tries++) {
+    const ack = await exchange(mac, xid + tries * 0x10000, raw, waitMs, around);
+    if (ack !== undefined) return ack;
+  }
+  throw new Error('a NAK each time');
+}
+
+/** DISCOVER, the client's own wait, REQUEST; the address is the interface's from then on. Undefined for a NAK. */
+async function exchange(
+  mac: string,
+  xid: number,
+  raw: Raw,
+  waitMs: number,
+  { port, addresses }: Surroundings,
+): Promise<DhcpPacket | undefined> {
+  const offer = await port.ask(message(mac, xid, messageType.discover, raw));
   if (offer === undefined) throw new Error('no OFFER');
   await sleep(waitMs);
   const { yiaddr } = offer;
   const server = offer.options.get(54)?.toString('hex') ?? '';
   const asked = { ...raw, 50: Buffer.from(yiaddr.split('.').map(Number)).toString('hex'), 54: server };
-  const ack = await around.port.ask(message(mac, xid, messageType.request, asked));
-  if (ack?.yiaddr !== yiaddr) throw new Error('no ACK');
-  await around.addresses.add(yiaddr);
+  const ack = await port.ask(message(mac, xid, messageType.request, asked));
+  if (ack === undefined) throw new Error('no ACK');
+  if (ack.yiaddr !== yiaddr) return undefined;
+  await addresses.add(yiaddr);
   return { ...ack, file: ack.file || (ack.options.get(67)?.toString().replace(/\0$/, '') ?? '') };
 }
 

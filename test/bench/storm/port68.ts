@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { openInterfaceSocket } from '#base/boundSocket.ts';
 import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
 
 /** The DHCP client port of all machines: one socket, which hears every broadcast reply and hands it to whom it is for. */
@@ -15,11 +16,11 @@ export class Port68 {
     });
   }
 
-  static async open(): Promise<Port68> {
-    const socket = createSocket({ type: 'udp4', reuseAddr: true });
-    socket.bind(68);
+  static async open(interfaceName: string): Promise<Port68> {
+    const socket = createSocket('udp4');
+    // With room for the replies to all machines: a real one has to hear its own alone.
+    socket.bind({ fd: openInterfaceSocket(interfaceName, 68) });
     await once(socket, 'listening');
-    socket.setBroadcast(true);
     return new Port68(socket);
   }
 
