@@ -3,6 +3,7 @@ import path from 'node:path';
 import { isENOENT } from '#base/errors.ts';
 import { bmcCertificate } from './bmc/certificate.ts';
 import type { RackDisk } from './machine/disks.ts';
+import { firmwareFile } from './machine/emulator.ts';
 import { firmware } from './machine/firmware.ts';
 import type { MachineRecord } from './record.ts';
 
@@ -28,10 +29,10 @@ async function makeDisk({ file, sizeBytes }: RackDisk): Promise<void> {
 }
 
 /** Each machine has an NVRAM of its own: boot entries that its OS writes stay in it. */
-async function makeNvram({ firmware: name, nvram }: MachineRecord): Promise<void> {
+async function makeNvram({ firmware: name, nvram, emulator }: MachineRecord): Promise<void> {
   const template = firmware(name).nvramTemplate;
   if (template === undefined || (await exists(nvram))) return;
-  await copyFile(template, nvram);
+  await copyFile(firmwareFile(template, emulator), nvram);
 }
 
 async function exists(file: string): Promise<boolean> {

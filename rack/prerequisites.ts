@@ -65,7 +65,8 @@ function isInstalled(program: string): Promise<boolean> {
 }
 
 async function missingFirmware(names: readonly FirmwareName[]): Promise<Missing[]> {
-  const files = names.flatMap((name) => firmware(name).code ?? []);
+  const own = names.map((name) => firmware(name)).filter(({ emulator }) => emulator === undefined);
+  const files = own.flatMap(({ code }) => code ?? []);
   const checked = [...new Set(files)].map(async (file) =>
     (await exists(file)) ? [] : [{ what: file, package: 'ovmf' }],
   );

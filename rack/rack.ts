@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { RailheadError } from '#contract/errors.ts';
 import { machinePower, machineStatus } from './control.ts';
 import type { MachineStatus } from './machine/control.ts';
+import { emulatorFor } from './machine/emulator.ts';
 import { makeMachineFiles } from './machineFiles.ts';
 import { buildNetwork } from './network.ts';
 import { claimPrefix } from './owner.ts';
@@ -40,7 +41,7 @@ export async function rackUp(document: RackDocument, directory: string): Promise
     await tearDown(present);
   }
   await claimable(spec.prefix, home);
-  return buildRack(planRack(spec, home));
+  return buildRack(await withEmulators(planRack(spec, home)));
 }
 
 /**
@@ -75,6 +76,16 @@ export function readDisk(machine: MachineRecord, index: number): string {
   const disk = machine.disks[index];
   if (disk === undefined) throw new RangeError(`${machine.name} has no disk ${index}`);
   return disk.file;
+}
+
+/** Fetched before anything is built: it takes a minute the first time. */
+async function withEmulators(plan: RackRecord): Promise<RackRecord> {
+  const machines: MachineRecord[] = [];
+  for (const machine of plan.machines) {
+    const emulator = await emulatorFor(machine.firmware);
+    machines.push(emulator === undefined ? machine : { ...machine, emulator });
+  }
+  return { ...plan, machines };
 }
 
 async function buildRack(plan: RackRecord): Promise<Rack> {

@@ -4,6 +4,7 @@ import { writeDurably } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
 import type { FaultName } from './bmc/faults.ts';
 import type { RackDisk } from './machine/disks.ts';
+import type { Emulator } from './machine/emulator.ts';
 import type { FirmwareName } from './machine/firmware.ts';
 import type { RackSpec } from './spec.ts';
 
@@ -24,6 +25,8 @@ export interface MachineRecord {
   directory: string;
   nvram: string;
   tap: string;
+  /** What runs it in place of the host's QEMU. */
+  emulator?: Emulator;
   nicRom?: string;
   /** Where its cable ends when that is no plain port of the provisioning network. */
   trunk?: TrunkRecord;

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { buildExecutable } from '#agent/executable/build.ts';
+import type { MachineArchitecture } from '#base/architecture.ts';
 import { ensureIpxe } from '#bootserver/ipxePackage.ts';
 import { ensureShim } from '#bootserver/shimPackage.ts';
 import { ramdiskImage } from '#cli/ramdisk.ts';
@@ -27,6 +28,7 @@ export interface Artifacts {
 
 export async function prepareArtifacts(
   variant: OsVariant,
+  architectures: readonly MachineArchitecture[],
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Artifacts> {
@@ -41,8 +43,10 @@ export async function prepareArtifacts(
   const nicRom = await currentNicRom(cacheDirectory, progress);
   const { file: bcd } = await buildExecutable({ cacheDirectory, progress });
   signal.throwIfAborted();
-  await ramdiskImage({ progress });
-  signal.throwIfAborted();
+  for (const architecture of architectures) {
+    await ramdiskImage({ architecture, progress });
+    signal.throwIfAborted();
+  }
   const os = await buildOs({ ...variant, cacheDirectory, progress });
   return { ipxeDirectory, shimDirectory, bcd, nicRom, os };
 }
@@ -55,6 +59,10 @@ async function currentShim(progress: Progress): Promise<string> {
 }
 
 /** The ramdisk for the machines of one centre: seconds, since only the trust anchors are new in it. */
-export function ramdiskFor(trust: object, progress: Progress): Promise<Ramdisk> {
-  return ramdiskImage({ trust, progress });
+export function ramdiskFor(
+  trust: object,
+  architecture: MachineArchitecture,
+  progress: Progress,
+): Promise<Ramdisk> {
+  return ramdiskImage({ trust, architecture, progress });
 }

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import type { MachineArchitecture } from '#base/architecture.ts';
 import {
   type Compression,
   imageSigningInput,
@@ -11,7 +12,10 @@ import type { ImageSource } from './source.ts';
 import type { SourceBehaviour } from './sourceBehaviour.ts';
 
 export const tenantId = 'root';
-export const ramdiskRef = 'ramdisk@1';
+export const ramdiskRefs: Readonly<Record<MachineArchitecture, string>> = {
+  x86_64: 'ramdisk@1',
+  aarch64: 'ramdisk-aarch64@1',
+};
 const signerId = 'rack-2026';
 
 /** Whoever vouches for images: an Ed25519 key that exists as long as the line. */
@@ -59,11 +63,11 @@ export async function offerIso(catalog: Catalog, { ref, file, ...facts }: Omit<O
   await register(catalog, { kind: 'os', format: 'iso', compression: 'none', ref, ...facts, source });
 }
 
-/** The same for the ramdisk that the machines boot. */
+/** The same for a ramdisk that machines boot. */
 export async function offerRamdisk(
   catalog: Catalog,
   { file, digest, sizeBytes }: Pick<Ramdisk, 'file' | 'digest' | 'sizeBytes'>,
-  ref = ramdiskRef,
+  ref: string,
 ): Promise<void> {
   const source = await catalog.source.serve(ref, file);
   const facts = { kind: 'ramdisk', ref, format: 'raw', compression: 'none' } as const;

@@ -1,6 +1,7 @@
+import type { MachineArchitecture } from '#base/architecture.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { Ramdisk } from '#ramdisk/image/build.ts';
-import type { FirmwareName } from '../machine/firmware.ts';
+import { architecture, type FirmwareName } from '../machine/firmware.ts';
 import { enterNamespace } from '../namespace.ts';
 import { type Rack, rackUp } from '../rack.ts';
 import type { Api } from './api.ts';
@@ -11,7 +12,7 @@ import {
   offerIso,
   offerOs,
   offerRamdisk,
-  ramdiskRef,
+  ramdiskRefs,
   tenantId,
 } from './catalog.ts';
 import type { Centre, CentreBooks } from './centre.ts';
@@ -81,7 +82,8 @@ export interface Line {
  * machines. What was started is ended again when something cannot be, or when the signal is aborted on the way.
  */
 export async function startLine(options: LineOptions): Promise<Line> {
-  const artifacts = await prepareArtifacts(options.os, options.progress, options.signal);
+  const { os, machines, progress, signal } = options;
+  const artifacts = await prepareArtifacts(os, architecturesOf(machines), progress, signal);
   const started: Closable[] = [];
   try {
     return await assemble(options, artifacts, started);
@@ -104,12 +106,18 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
   const { books, centre, source } = services;
   const { api } = centre;
   const catalog = { api, signer, source };
-  await offerRamdisk(catalog, await ramdiskFor(books.trust, progress));
+  const ramdisks: RamdiskRefs = {};
+  for (const kind of architecturesOf(options.machines)) {
+    const ramdisk = await ramdiskFor(books.trust, kind, progress);
+    await offerRamdisk(catalog, ramdisk, ramdiskRefs[kind]);
+    ramdisks[kind] = ramdiskRefs[kind];
+  }
   await offerOs(catalog, osOf(options.os.ref, artifacts), options.osSource);
-  const nodes = await enrollAll(api, rack, books.siteId, options.os.ref);
+  const pool = (images: readonly string[]) => createPool(api, books.siteId, images, ramdisks);
+  const nodes = await enrollAll(api, rack, books.siteId, await pool([options.os.ref]));
   const offer = async (image: OfferedImage) => {
     await offerOs(catalog, image);
-    await createPool(api, books.siteId, [image.ref]);
+    await pool([image.ref]);
   };
   return {
     ...{ rack, ...services, api, artifacts, nodes, offer },
@@ -117,6 +125,14 @@ async function assemble(options: LineOptions, artifacts: Artifacts, started: Clo
     offerRamdisk: (ref, image) => offerRamdisk(catalog, image, ref),
     close: () => closeAll(started),
   };
+}
+
+/** The ramdisk's ref by architecture. */
+type RamdiskRefs = Partial<Record<MachineArchitecture, string>>;
+
+/** What the machines need ramdisks for; x86-64 in any case. */
+function architecturesOf(machines: readonly LineMachine[]): MachineArchitecture[] {
+  return [...new Set(['x86_64', ...machines.map((one) => architecture(one.firmware))] as const)];
 }
 
 async function raiseRack(options: LineOptions, { nicRom }: Artifacts, started: Closable[]): Promise<Rack> {
@@ -138,8 +154,7 @@ function osOf(ref: string, { os }: Artifacts): OfferedImage {
   return { ref, file: artifact, sha256, sizeBytes, compression };
 }
 
-async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): Promise<Map<string, string>> {
-  const poolId = await createPool(api, siteId, [osRef]);
+async function enrollAll(api: Api, rack: Rack, siteId: string, poolId: string): Promise<Map<string, string>> {
   const nodes = new Map<string, string>();
   for (const { name, mac, uuid, bmc } of rack.machines) {
     const { address, certificateSha256, username, password } = bmc;
@@ -153,8 +168,13 @@ async function enrollAll(api: Api, rack: Rack, siteId: string, osRef: string): P
   return nodes;
 }
 
-async function createPool(api: Api, siteId: string, prewarmImages: readonly string[]): Promise<string> {
-  const policy = { prewarmImages, ramdisk: { x86_64: ramdiskRef } };
+async function createPool(
+  api: Api,
+  siteId: string,
+  prewarmImages: readonly string[],
+  ramdisk: RamdiskRefs,
+): Promise<string> {
+  const policy = { prewarmImages, ramdisk };
   const { poolId } = await api.call<{ poolId: string }>('pools', 'create', { tenantId, siteId, policy });
   return poolId;
 }

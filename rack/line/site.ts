@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'smol-toml';
 import { run } from '#base/command.ts';
+import { architecture } from '../machine/firmware.ts';
 import { commandIn } from '../netns.ts';
 import { vlanAddress, vlanBridge } from '../network.ts';
 import type { Rack } from '../rack.ts';
@@ -92,9 +93,15 @@ function config(options: SiteOptions): object {
       subnets: [...new Set(vlans)].map(vlanSubnet),
       ...provisioning,
     },
-    boot: { ipxeDirectory, shimDirectory, consoles: ['ttyS0,115200'], ...boot },
+    boot: { ipxeDirectory, shimDirectory, consoles: consoles(rack), ...boot },
     cache: { sourceCaFile, quota: '20GiB' },
   };
+}
+
+/** A console that a machine does not have does no harm before the one that it has. */
+function consoles({ machines }: Rack): string[] {
+  const hasArm = machines.some(({ firmware }) => architecture(firmware) === 'aarch64');
+  return [...(hasArm ? ['ttyAMA0'] : []), 'ttyS0,115200'];
 }
 
 /** A VLAN of the rack's trunk ports, on a bridge of its own. */

@@ -1,7 +1,7 @@
 import type { MachineRecord } from '../record.ts';
 import { type BootOverride, bootOrder, bootsByHttp, cdId, nicId } from './bootOverride.ts';
 import { diskArguments } from './disks.ts';
-import { firmwareArguments, nicProperties } from './firmware.ts';
+import { firmware, firmwareArguments, nicProperties } from './firmware.ts';
 import { httpsCasFile } from './httpsCas.ts';
 
 export const qemuProgram = 'qemu-system-x86_64';
@@ -20,11 +20,11 @@ export function qemuArguments(machine: MachineRecord, override: BootOverride): r
     order.includes(device) ? `,bootindex=${order.indexOf(device) + 1}` : '';
   return [
     ...runControl(machine),
-    ...firmwareArguments(machine.firmware, machine.nvram),
+    ...firmwareArguments(machine.firmware, machine.nvram, machine.emulator),
     ...hardware(machine),
     ...identity(machine),
     ...diskArguments(machine.disks, bootIndex),
-    ...['-device', `ide-cd,bus=ide.5,id=${cdId}${bootIndex(cdId)}`],
+    ...cdDrive(machine, bootIndex(cdId)),
     ...network(machine, bootIndex(nicId)),
     ...withoutPxe(machine, override),
     ...trustedCas(machine),
@@ -54,11 +54,17 @@ function runControl({ name }: MachineRecord): string[] {
 }
 
 /** A small translation buffer: QEMU's default may take as much memory as the machine itself. */
-function hardware({ memoryMiB }: MachineRecord): string[] {
+function hardware({ memoryMiB, firmware: name }: MachineRecord): string[] {
+  const { processor = 'max', processors = 1 } = firmware(name);
   return [
-    ...['-accel', 'tcg,tb-size=128', '-cpu', 'max', '-smp', '1', '-m', `${memoryMiB}`],
+    ...['-accel', 'tcg,tb-size=128', '-cpu', processor, '-smp', `${processors}`, '-m', `${memoryMiB}`],
     ...['-device', 'virtio-rng-pci'],
   ];
+}
+
+function cdDrive({ firmware: name }: MachineRecord, bootIndex: string): string[] {
+  if (firmware(name).cdBus === undefined) return ['-device', `ide-cd,bus=ide.5,id=${cdId}${bootIndex}`];
+  return ['-device', 'virtio-scsi-pci,id=cdbus', '-device', `scsi-cd,bus=cdbus.0,id=${cdId}${bootIndex}`];
 }
 
 /** Without SMBIOS data the firmware sends a UUID of zeros in DHCP option 97. */

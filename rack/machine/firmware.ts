@@ -1,4 +1,6 @@
+import type { MachineArchitecture } from '#base/architecture.ts';
 import type { BootOverride } from './bootOverride.ts';
+import { type Emulator, firmwareFile } from './emulator.ts';
 
 /** A kind of firmware: the files it comes from and how QEMU is told to run it. */
 interface FirmwareDefinition {
@@ -9,6 +11,15 @@ interface FirmwareDefinition {
   /** The blank NVRAM that each machine gets a copy of. */
   readonly nvramTemplate?: string;
   readonly machine: string;
+  /** Of the machine; `x86_64` unless said. */
+  readonly architecture?: MachineArchitecture;
+  /** QEMU's processor model, and how many; the newest and one unless said. */
+  readonly processor?: string;
+  readonly processors?: number;
+  /** The bus of the CD drive: the last port of the PC's SATA controller unless said. */
+  readonly cdBus?: 'scsi';
+  /** Where it is no machine of this host's kind: the packages of its QEMU and firmware, and QEMU's path in them. */
+  readonly emulator?: { readonly packages: readonly string[]; readonly program: string };
   /** Further QEMU arguments. */
   readonly arguments?: readonly string[];
   /** Whether it enforces Secure Boot from the first boot on, as its BMC says. */
@@ -45,6 +56,24 @@ export const firmwares = {
   'uefi-secure': { ...protectedNvram, nvramTemplate: '/usr/share/OVMF/OVMF_VARS_4M.ms.fd', secureBoot: true },
   /** No keys at all (set-up mode): whoever boots it first may enrol an operator's own. */
   'uefi-own-key': { ...protectedNvram, nvramTemplate: '/usr/share/OVMF/OVMF_VARS_4M.fd' },
+  /** A 64-bit ARM server. */
+  'uefi-arm64': {
+    overrideMode: 'UEFI',
+    bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp'],
+    code: '/usr/share/AAVMF/AAVMF_CODE.no-secboot.fd',
+    nvramTemplate: '/usr/share/AAVMF/AAVMF_VARS.fd',
+    architecture: 'aarch64',
+    machine: 'virt,gic-version=3',
+    // Newer models sign pointers, which takes an emulator longer than all the rest.
+    processor: 'cortex-a57',
+    processors: 2,
+    cdBus: 'scsi',
+    emulator: {
+      packages: ['qemu-system-arm', 'qemu-efi-aarch64'],
+      program: 'usr/bin/qemu-system-aarch64',
+    },
+    nicRom: 'none',
+  },
   bios: {
     overrideMode: 'Legacy',
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd'],
@@ -61,8 +90,12 @@ export function firmware(name: FirmwareName): FirmwareDefinition {
   return firmwares[name];
 }
 
+export function architecture(name: FirmwareName): MachineArchitecture {
+  return firmware(name).architecture ?? 'x86_64';
+}
+
 /** QEMU arguments for the firmware itself; `nvram` is the machine's own copy of the template. */
-export function firmwareArguments(name: FirmwareName, nvram: string): readonly string[] {
+export function firmwareArguments(name: FirmwareName, nvram: string, emulator?: Emulator): readonly string[] {
   const { code, machine, arguments: more = [] } = firmware(name);
   const flash = (unit: number, options: string) => ['-drive', `if=pflash,format=raw,unit=${unit},${options}`];
   return [
@@ -71,7 +104,10 @@ export function firmwareArguments(name: FirmwareName, nvram: string): readonly s
     ...more,
     ...(code === undefined
       ? []
-      : [...flash(0, `readonly=on,file=${code}`), ...flash(1, `file=${nvram.replaceAll(',', ',,')}`)]),
+      : [
+          ...flash(0, `readonly=on,file=${firmwareFile(code, emulator).replaceAll(',', ',,')}`),
+          ...flash(1, `file=${nvram.replaceAll(',', ',,')}`),
+        ]),
   ];
 }
 

@@ -9,7 +9,7 @@ import { readRackRecord } from '../record.ts';
 import { openTrunkPort } from '../trunk/trunkPort.ts';
 import { BatteryClock } from './batteryClock.ts';
 import type { BootOverride } from './bootOverride.ts';
-import { qemuArguments } from './commandLine.ts';
+import { qemuArguments, qemuProgram } from './commandLine.ts';
 import { MachineConsole } from './console.ts';
 import { openControl } from './control.ts';
 import { VirtualMachine } from './machine.ts';
@@ -34,8 +34,9 @@ try {
   if (trunk !== undefined) started.push(await openTrunkPort(trunk, tap, rack.namespaces.site, log));
   const clock = new BatteryClock(record.rtcOffsetSeconds);
   const start = async (override: BootOverride) => {
+    const { command = [qemuProgram] } = record.emulator ?? {};
     const args = [...qemuArguments(record, override), ...clock.arguments(Date.now())];
-    const run = await startQemu(rack.namespaces.site, args);
+    const run = await startQemu(rack.namespaces.site, [...command, ...args]);
     clock.follow(run.qmp);
     return run;
   };

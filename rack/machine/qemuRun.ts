@@ -3,7 +3,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { RailheadError } from '#contract/errors.ts';
 import { commandIn } from '../netns.ts';
 import { Qmp } from '../qmp/client.ts';
-import { qemuProgram, qmpDescriptor } from './commandLine.ts';
+import { qmpDescriptor } from './commandLine.ts';
 import { type EndOfRun, endOfRun } from './endOfRun.ts';
 
 /** One life of a QEMU process. */
@@ -20,12 +20,12 @@ export interface QemuRun {
 const quitMs = 3000;
 
 /**
- * Starts QEMU in a namespace, standing still before its first instruction; the kernel kills it when this process dies,
+ * Starts QEMU (`command`: the program and all its arguments) in a namespace, standing still before its first instruction; the kernel kills it when this process dies,
  * however that happens.
  * @throws RailheadError DRIVER_ERROR with what QEMU wrote when it does not start
  */
-export async function startQemu(namespace: string, args: readonly string[]): Promise<QemuRun> {
-  const [program, all] = commandIn(namespace, ['setpriv', '--pdeathsig', 'KILL', qemuProgram, ...args]);
+export async function startQemu(namespace: string, command: readonly string[]): Promise<QemuRun> {
+  const [program, all] = commandIn(namespace, ['setpriv', '--pdeathsig', 'KILL', ...command]);
   const child = spawn(program, all, { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   const complaints = collect(child.stderr);
   const qmp = new Qmp(child.stdio[qmpDescriptor] as Duplex);

@@ -1,5 +1,6 @@
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { apiFuzz } from './apiFuzz.ts';
+import { arm64 } from './arm64.ts';
 import { autoexec } from './autoexec.ts';
 import { only4011, proxy } from './besideDhcp.ts';
 import { biosUndionly } from './biosUndionly.ts';
@@ -56,6 +57,7 @@ export const cases: readonly EndToEndCase[] = [
   sanbootFallback,
   vlan,
   ipv6,
+  arm64,
   joinNode,
   tamperingSite,
   twoClaimants,
