@@ -69,7 +69,7 @@ async function startTftp(network: BootNetwork6, parts: BootParts6): Promise<Clos
 }
 
 function startDhcp6(network: BootNetwork6, httpUrl: string, parts: BootParts6): Promise<Closable> {
-  const { leases, boots, log, clock, relayed, reservations } = parts;
+  const { leases, boots, log, clock, relayed, reservations, sighted } = parts;
   return startDhcp6Server({
     interfaceName: network.interface,
     port: parts.ports.dhcp6,
@@ -82,6 +82,7 @@ function startDhcp6(network: BootNetwork6, httpUrl: string, parts: BootParts6): 
     },
     leases,
     boots,
+    ...(sighted !== undefined && { sighted }),
     log,
     clock,
   });

@@ -26,10 +26,17 @@ const shapes: Record<ClientKind, (client: Client6Facts, site: Dhcp6Site) => Opti
   os: () => nothing,
 };
 
+/** Kinds that are given iPXE. */
+const loaders: readonly ClientKind[] = ['uefi-pxe', 'uefi-http', 'unknown-pxe'];
+
 const httpClass = encodeVendorClass({ enterprise: pxeEnterprise, items: ['HTTPClient'] });
 
-export function bootOptions(client: Client6Facts, site: Dhcp6Site): OptionValues {
-  return shapes[client.kind](client, site);
+/** `isLooping`: the machine loads iPXE again and again, and is left to its next boot entry. */
+export function bootOptions(
+  client: Client6Facts,
+  { site, isLooping = false }: { site: Dhcp6Site; isLooping?: boolean },
+): OptionValues {
+  return isLooping && loaders.includes(client.kind) ? nothing : shapes[client.kind](client, site);
 }
 
 function loader({ architecture }: Client6Facts, transport: Transport, folder: string): OptionValues {

@@ -24,6 +24,8 @@ export type Decision6 =
   | { kind: 'silent'; reason: string };
 
 export interface Decision6View extends Address6View {
+  /** The client got iPXE again and again without asking for its script: it is not given it once more. */
+  isLooping?: boolean;
   /** The first is that of the interface; the others are behind relays. */
   networks: readonly [Dhcp6Network, ...Dhcp6Network[]];
 }
@@ -44,7 +46,7 @@ export function answer(
   first: OptionValues = {},
 ): Decision6 {
   const associations = outcomes.map(({ association }) => association);
-  const boot = bootOptions(request.client, request.view.site);
+  const boot = bootOptions(request.client, request.view);
   const options = [
     ...writeOptions(first),
     ...associations.flatMap(associationOption),

@@ -1,20 +1,19 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { openInterfaceSocket } from '#base/boundSocket.ts';
-import type { Clock } from '#base/clock.ts';
 import { withoutZone } from '#base/ipv6Address.ts';
-import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
-import type { Boots } from '../boots.ts';
-import { type Client6Facts, client6Facts } from './client.ts';
+import { Intake } from '../dhcp/intake.ts';
+import { macOfAddress } from './address.ts';
+import { client6Facts } from './client.ts';
 import { decide6 } from './decide.ts';
+import { Journal6, type Journal6Parts } from './journal.ts';
 import type { Lease6Table } from './leases.ts';
-import { messageType } from './message.ts';
 import type { Dhcp6Network, Dhcp6Site, Reservations6 } from './network.ts';
 import { answersAtSource, type Relayed, unwrap, wrap } from './relay.ts';
 import type { Decision6 } from './reply.ts';
 
-export interface Dhcp6ServerOptions {
+export interface Dhcp6ServerOptions extends Journal6Parts {
   interfaceName: string;
   /** A socket bound by the service manager to the interface; without it one is opened on `port`. */
   fd?: number;
@@ -24,9 +23,6 @@ export interface Dhcp6ServerOptions {
   site: Dhcp6Site;
   reservations: Reservations6;
   leases: Lease6Table;
-  boots: Boots;
-  log: Log;
-  clock: Clock;
 }
 
 /** All_DHCP_Relay_Agents_and_Servers (RFC 8415 §7.1): whom clients and relays ask. */
@@ -35,24 +31,33 @@ const group = 'ff02::1:2';
 const serverPort = 547;
 /** For so long a pool that had no address is not looked through again. */
 const fullMs = 1_000;
-/** That somebody got no address is told at most so often: its clients ask again and again. */
-const warnEveryMs = 60_000;
 
 /** What the edge keeps while it serves. */
 interface Serving extends Dhcp6ServerOptions {
   socket: Socket;
+  journal: Journal6;
   /** Replies to changes that are not on stable storage yet. */
   waiting: (() => void)[];
   fullUntil: number;
-  warnedAt: number;
+}
+
+interface Datagram {
+  relayed: Relayed;
+  from: RemoteInfo;
 }
 
 /** Answers DHCPv6 on one interface. @throws Error with a system `code` when the socket cannot be had */
 export async function startDhcp6Server(options: Dhcp6ServerOptions): Promise<Closable> {
   const { interfaceName, log } = options;
   const socket = createSocket({ type: 'udp6', ipv6Only: true });
-  const serving: Serving = { ...options, socket, waiting: [], fullUntil: 0, warnedAt: -warnEveryMs };
-  socket.on('message', (bytes, from) => serve(bytes, from, serving));
+  const serving: Serving = { ...options, socket, journal: new Journal6(options), waiting: [], fullUntil: 0 };
+  const intake = new Intake<Datagram>({
+    isKnown: (address) => isKnown(address, options),
+    serve: (datagram) => serve(datagram, serving),
+    onDropped: (dropped) =>
+      log.warn({ interface: interfaceName, ...dropped }, 'DHCPv6: messages dropped, there were too many'),
+  });
+  socket.on('message', (bytes, from) => receive(bytes, from, intake, options));
   const listening = once(socket, 'listening');
   socket.bind({ fd: options.fd ?? openInterfaceSocket(interfaceName, options.port, 'ipv6') });
   await listening;
@@ -60,6 +65,7 @@ export async function startDhcp6Server(options: Dhcp6ServerOptions): Promise<Clo
   socket.addMembership(group, `::%${interfaceName}`);
   return {
     close: async () => {
+      intake.close();
       flush(serving);
       const closed = once(socket, 'close');
       socket.close();
@@ -68,31 +74,55 @@ export async function startDhcp6Server(options: Dhcp6ServerOptions): Promise<Clo
   };
 }
 
-/** One datagram. Nothing that a client sends gets past here as an exception. */
-function serve(bytes: Buffer, from: RemoteInfo, serving: Serving): void {
-  const { log } = serving;
+/** A client is told apart by the address that it sent from, which its relay passes on. */
+function receive(
+  bytes: Buffer,
+  from: RemoteInfo,
+  intake: Intake<Datagram>,
+  { log }: Dhcp6ServerOptions,
+): void {
+  const relayed = unwrap(bytes);
+  if ('malformed' in relayed) log.debug({ from: from.address, ...relayed }, 'no DHCPv6 message');
+  else intake.take(relayed.relays.at(-1)?.peerAddress ?? withoutZone(from.address), { relayed, from });
+}
+
+/** A machine that the site has named, or that uses an address of ours. */
+function isKnown(address: string, { reservations, leases, clock }: Dhcp6ServerOptions): boolean {
+  const mac = macOfAddress(address);
+  if (mac === undefined) return false;
+  if (reservations.addressOf(mac) !== undefined) return true;
+  const lease = leases.ofClient(`mac/${mac}`);
+  return lease?.state === 'bound' && lease.expiresAt > clock.now();
+}
+
+/** One message. Nothing that a client sends gets past here as an exception. */
+function serve(datagram: Datagram, serving: Serving): void {
   try {
-    const relayed = unwrap(bytes);
-    if ('malformed' in relayed) log.debug({ from: from.address, ...relayed }, 'no DHCPv6 message');
-    else respond(relayed, from, serving);
+    respond(datagram, serving);
   } catch (error) {
-    log.error({ err: error, from: from.address }, 'a DHCPv6 message could not be answered');
+    const from = datagram.from.address;
+    serving.log.error({ err: error, from }, 'a DHCPv6 message could not be answered');
   }
 }
 
-function respond(relayed: Relayed, from: RemoteInfo, serving: Serving): void {
-  const { boots, leases, clock } = serving;
+function respond({ relayed, from }: Datagram, serving: Serving): void {
+  const { boots, leases, clock, journal } = serving;
   const client = client6Facts(relayed, withoutZone(from.address));
-  if (client.mac !== undefined && relayed.message.type === messageType.solicit)
-    boots.discovered(client.mac, client.kind);
+  journal.observe(relayed, client);
   const now = clock.now();
-  const decision = decide6(relayed, client, { ...serving, now, poolIsFull: now < serving.fullUntil });
+  const { isLooping } = boots.stateOf(client.mac);
+  const decision = decide6(relayed, client, {
+    ...serving,
+    now,
+    isLooping,
+    poolIsFull: now < serving.fullUntil,
+  });
   if (decision.kind === 'reply') {
     for (const change of decision.changes) leases.set(change);
     whenStored(() => send(decision, relayed, from, serving), serving);
-    if (decision.noAddress) outOfAddresses(client, now, serving);
+    if (decision.noAddress) serving.fullUntil = now + fullMs;
   }
-  record(relayed, client, decision, serving);
+  journal.write(relayed, client, decision);
 }
 
 /** Nothing is told before it is on stable storage. What comes in while the disk works is written together. */
@@ -124,36 +154,4 @@ function send(
   socket.send(wrap(reply, relays), port, from.address, (error) => {
     if (error) log.warn({ err: error, to: from.address }, 'DHCPv6 reply not sent');
   });
-}
-
-/** One log line for each message, and one timeline line for each step of a boot; renewals are none. */
-function record({ message }: Relayed, client: Client6Facts, decision: Decision6, serving: Serving): void {
-  const { log, boots } = serving;
-  const { mac, kind, duid } = client;
-  const who = { mac, duid: duid?.toString('hex'), xid: message.transactionId, client: kind };
-  if (decision.kind === 'silent') {
-    log.debug({ ...who, reason: decision.reason }, 'DHCPv6: no reply');
-    return;
-  }
-  const { what, addresses, bootFileUrl } = decision;
-  const told = [...addresses, ...(bootFileUrl === undefined ? [] : [bootFileUrl])];
-  log.info({ ...who, addresses, ...(bootFileUrl && { bootFileUrl }) }, `DHCPv6 ${what}`);
-  if (mac === undefined || !stepsOfBoot.includes(message.type) || told.length === 0) return;
-  boots.note(mac, 'boot.dhcp', `DHCPv6 ${what} ${told.join(', ')} (${kind})`);
-}
-
-const stepsOfBoot: readonly number[] = [
-  messageType.solicit,
-  messageType.request,
-  messageType.informationRequest,
-];
-
-function outOfAddresses({ mac, duid, kind }: Client6Facts, now: number, serving: Serving): void {
-  serving.fullUntil = now + fullMs;
-  if (now - serving.warnedAt < warnEveryMs) return;
-  serving.warnedAt = now;
-  serving.log.warn(
-    { mac, duid: duid?.toString('hex'), client: kind },
-    'DHCPv6: the pool has no address left: enlarge it, or free addresses',
-  );
 }

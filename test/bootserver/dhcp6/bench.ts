@@ -53,6 +53,7 @@ export class Bench6 {
   site = site;
   now = 1_000_000;
   poolIsFull = false;
+  isLooping = false;
 
   constructor(database = new Database(':memory:')) {
     this.leases = new Lease6Table(database);
@@ -66,18 +67,11 @@ export class Bench6 {
       addressOf: (one: string) => this.reserved.get(one),
       isReserved: (address: string) => [...this.reserved.values()].includes(address),
     };
-    const { leases, now, poolIsFull } = this;
-    const view = {
-      networks: [network, far] as const,
-      site: this.site,
-      reservations,
-      leases,
-      now,
-      poolIsFull,
-    };
+    const networks = [network, far] as const;
+    const view = { ...this, leases: this.leases, networks, reservations };
     const decision = decide6(relayed, client6Facts(relayed, from), view);
-    if (decision.kind === 'reply') for (const change of decision.changes) leases.set(change);
-    leases.commit();
+    if (decision.kind === 'reply') for (const change of decision.changes) this.leases.set(change);
+    this.leases.commit();
     return decision;
   }
 

@@ -59,6 +59,14 @@ test('a vendor class whose items do not add up is one item', () => {
   expect(vendorClass(bytes)).toEqual({ enterprise: 343, items: ['PXEClient:Arch:00007'] });
 });
 
+test('firmware that loads iPXE again and again is not given it once more, iPXE its script still', () => {
+  const bench = new Bench6();
+  bench.isLooping = true;
+  const url = (values: OptionValues) => optionOf(bench.reply(client('solicit', values)), 'bootFileUrl');
+  expect(url({ architectures: [7] })).toBeUndefined();
+  expect(url({ architectures: [7], userClass: encodeItems(['iPXE']) })).toContain('boot.ipxe');
+});
+
 test('the ramdisk is told where its site is', () => {
   expect(bootUrl({ userClass: encodeItems(['railhead-ramdisk']) })).toBe(site.machineUrl);
 });

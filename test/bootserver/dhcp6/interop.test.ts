@@ -9,6 +9,7 @@ import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { Lease6Table } from '#bootserver/dhcp6/leases.ts';
 import { startDhcp6Server } from '#bootserver/dhcp6/server.ts';
+import type { Sighting } from '#bootserver/sighting.ts';
 import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
 import { useWire } from '../twoNamespaces.ts';
@@ -19,6 +20,7 @@ const dhclient = await foreignProgram('isc-dhcp-client', 'dhclient');
 const wire = useWire();
 const leases = new Lease6Table(new Database(':memory:'));
 const timeline: string[] = [];
+const sightings: Sighting[] = [];
 let server: Closable;
 let directory: string;
 
@@ -33,6 +35,7 @@ beforeAll(async () => {
     reservations: { addressOf: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(({ text }) => timeline.push(text), systemClock),
+    sighted: (sighting) => sightings.push(sighting),
     log: silentLog(),
     clock: systemClock,
   });
@@ -78,4 +81,5 @@ test('ISC dhclient gets an address and name servers by multicast, and gives the 
   await dhclient6('-r');
   await expect.poll(() => leases.at(held!.address)?.expiresAt).toBeLessThanOrEqual(Date.now());
   expect(timeline).toEqual([`DHCPv6 ADVERTISE ${held?.address} (os)`, `DHCPv6 REPLY ${held?.address} (os)`]);
+  expect(sightings).toEqual([{ mac: wire.clientMac, client: 'os', isNewBoot: true }]);
 });
