@@ -64,8 +64,9 @@ export const firmwares = {
     nvramTemplate: '/usr/share/AAVMF/AAVMF_VARS.fd',
     architecture: 'aarch64',
     machine: 'virt,gic-version=3',
-    // Newer models sign pointers, which takes an emulator longer than all the rest.
-    processor: 'cortex-a57',
+    // The network of its firmware wants random numbers of the processor (FEAT_RNG): without them there is no PXE. What else the newest
+    // has that takes an emulator long, signed pointers above all, is off.
+    processor: 'max,pauth=off,sve=off,sme=off',
     processors: 2,
     cdBus: 'scsi',
     emulator: {
