@@ -6,7 +6,7 @@ import { loadTarget, targetNames } from './targets/index.ts';
 import { trial } from './trial.ts';
 
 /**
- * `npm run fuzz -- [--inputs N] [--target NAME]… [--seed S]`: every parser of outside bytes on N inputs each; the last line
+ * `npm run fuzz -- [--inputs N] [--target NAME]… [--seed S]`: every parser of outside bytes, N inputs in all, each the same share; the last line
  * on standard output is JSON. `--target NAME --hex BYTES` repeats one input.
  */
 const { values } = parseArgs({
@@ -48,7 +48,7 @@ async function runAll(): Promise<void> {
   const perTarget: Record<string, TargetFindings> = {};
   const turn = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const findings = await supervise(name, inputs, seed, signal);
+      const findings = await supervise(name, Math.ceil(inputs / chosen.length), seed, signal);
       perTarget[name] = findings;
       tell(name, findings);
     }
@@ -69,7 +69,9 @@ function tell(name: string, { inputs: done, seconds, covered, corpus, failures }
     console.error(
       `  again: npm run fuzz -- --target ${name} --hex ${hex.slice(0, 80)}${hex.length > 80 ? '…' : ''}`,
     );
-    console.error(`  whole run again: npm run fuzz -- --target ${name} --inputs ${inputs} --seed ${seed}`);
+    console.error(
+      `  whole run again: npm run fuzz -- --target ${name} --inputs ${Math.ceil(inputs / chosen.length)} --seed ${seed}`,
+    );
   }
 }
 
