@@ -29,6 +29,17 @@ test('a machine that boots over IPv6 alone has its PXE over IPv4 off, and by HTT
   expect(valuesOf(qemuArguments(machine, byHttp), '-fw_cfg')).toEqual([off('IPv4'), off('IPv6')]);
 });
 
+test('an ARM machine has a processor and a CD drive of its own kind, and its firmware from the emulator’s packages', () => {
+  const emulator = { command: ['ld.so', 'qemu-system-aarch64'], root: '/toolbox' } as const;
+  const args = qemuArguments({ ...machineRecord({ firmware: 'uefi-arm64' }), emulator }, noOverride);
+  expect(valuesOf(args, '-machine')).toEqual(['virt,gic-version=3']);
+  expect(valuesOf(args, '-cpu')).toEqual(['max,pauth=off,sve=off,sme=off']);
+  expect(valuesOf(args, '-drive')[0]).toContain('file=/toolbox/usr/share/AAVMF/AAVMF_CODE.no-secboot.fd');
+  expect(valuesOf(args, '-device').some((device) => device.startsWith('scsi-cd,bus=cdbus.0,id=cd0'))).toBe(
+    true,
+  );
+});
+
 test.each([
   ['uefi-secure', 'OVMF_VARS_4M.ms.fd'],
   ['uefi-own-key', 'OVMF_VARS_4M.fd'],
