@@ -9,7 +9,7 @@ const [interfaceName = '', machines = '1', seconds = '1'] = process.argv.slice(2
 
 const count = Number(machines);
 const around = {
-  port: await Port68.open(interfaceName),
+  port: Port68.open(interfaceName),
   addresses: new Addresses(interfaceName),
   progress: { bytes: 0 },
   imageBytes: kernelBytes + initrdBytes,

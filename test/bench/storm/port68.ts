@@ -1,5 +1,4 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
 import { openInterfaceSocket } from '#base/boundSocket.ts';
 import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
 
@@ -16,11 +15,10 @@ export class Port68 {
     });
   }
 
-  static async open(interfaceName: string): Promise<Port68> {
+  static open(interfaceName: string): Port68 {
     const socket = createSocket('udp4');
     // With room for the replies to all machines: a real one has to hear its own alone.
     socket.bind({ fd: openInterfaceSocket(interfaceName, 68) });
-    await once(socket, 'listening');
     return new Port68(socket);
   }
 
