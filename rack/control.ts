@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ignore } from '#base/errors.ts';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
+import type { Fault } from './bmc/faultSwitches.ts';
 import type { MachineStatus } from './machine/control.ts';
 import type { ResetType } from './machine/power.ts';
 import type { MachineRecord } from './record.ts';
@@ -21,8 +22,8 @@ export function machinePower(machine: MachineRecord, action: ResetType): Promise
 }
 
 /** Switches exactly these faults of a BMC on. */
-export function machineFaults(machine: MachineRecord, names: readonly string[]): Promise<MachineStatus> {
-  return ask(machine, 'PUT', '/faults', { names });
+export function machineFaults(machine: MachineRecord, faults: readonly Fault[]): Promise<MachineStatus> {
+  return ask(machine, 'PUT', '/faults', { faults });
 }
 
 /** Whether the machine's supervisor is gone before `timeoutMs` have passed. The kernel closes its sockets however it ends. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDurably } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
-import type { FaultName } from './bmc/faults.ts';
+import type { Fault } from './bmc/faultSwitches.ts';
 import type { RackDisk } from './machine/disks.ts';
 import type { Emulator } from './machine/emulator.ts';
 import type { FirmwareName } from './machine/firmware.ts';
@@ -33,7 +33,7 @@ export interface MachineRecord {
   bootsOver?: 'http' | 'https' | 'ipv6';
   /** How far its battery clock is off when the rack is built. */
   rtcOffsetSeconds?: number;
-  faults: FaultName[];
+  faults: Fault[];
 }
 
 /** A switch port that carries networks with tags beside the provisioning network, which has none. */

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
+import { FaultRule } from './bmc/faultRule.ts';
 import { faultNames } from './bmc/faults.ts';
 import { rtcPattern } from './machine/batteryClock.ts';
 import { diskBusNames } from './machine/disks.ts';
@@ -23,7 +24,7 @@ const MachineSpec = Type.Object(
     firmware: Type.Enum(firmwareNames),
     memoryMiB: Type.Integer({ minimum: 128, default: 768 }),
     disks: Type.Array(DiskSpec, { default: [] }),
-    faults: Type.Array(Type.Enum(faultNames), { default: [] }),
+    faults: Type.Array(Type.Union([Type.Enum(faultNames), FaultRule]), { default: [] }),
     /** A file: the boot ROM of a BIOS machine's network card, instead of the one that comes with QEMU. */
     nicRom: Type.Optional(Type.String({ minLength: 1 })),
     /** Its cable ends at a trunk port: the provisioning network without a tag, and these VLANs. */

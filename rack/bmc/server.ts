@@ -8,11 +8,13 @@ import type { MachineRecord } from '../record.ts';
 import { isAuthenticated, isOpen } from './authentication.ts';
 import { chassisAndManagerRoutes } from './chassisAndManager.ts';
 import { type RedfishAnswer, RedfishError, redfishError } from './errors.ts';
-import type { FaultSwitches } from './faults.ts';
+import type { FaultSwitches } from './faultSwitches.ts';
 import { hardwareRoutes } from './hardware.ts';
+import { resourcePath } from './paths.ts';
 import { serviceRootRoutes } from './serviceRoot.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
 import { Sessions } from './sessions.ts';
+import { spoil } from './spoil.ts';
 import { systemRoutes } from './system.ts';
 import { virtualMediaRoutes } from './virtualMedia.ts';
 
@@ -25,6 +27,8 @@ export interface BmcParts {
 }
 
 export interface BmcOptions extends Omit<BmcParts, 'sessions'> {
+  /** The sessions that it has; its own when left out. */
+  sessions?: Sessions;
   /** PEM. */
   tls: { key: string; cert: string };
   log: Log;
@@ -44,9 +48,10 @@ export function bmcApplication(options: Omit<BmcOptions, 'tls'>, tls?: BmcOption
     routerOptions: { ignoreTrailingSlash: true },
     ...(tls === undefined ? {} : { serverFactory: overTls(tls) }),
   });
-  const parts: BmcParts = { ...options, sessions: new Sessions() };
+  const parts: BmcParts = { sessions: new Sessions(), ...options };
+  spoil(app, parts.faults);
   guard(app, parts);
-  answers(app, parts, options.log);
+  answers(app, options.log);
   acceptEmptyJson(app);
   serviceRootRoutes(app, parts);
   sessionRoutes(app, parts);
@@ -62,23 +67,16 @@ function overTls(tls: BmcOptions['tls']): (handler: RequestListener) => Server {
   return (handler) => createServer(tls, handler) as unknown as Server;
 }
 
-function guard(app: FastifyInstance, { record, sessions, faults }: BmcParts): void {
+function guard(app: FastifyInstance, { record, sessions }: BmcParts): void {
   app.addHook('onRequest', async ({ method, url, headers }, reply) => {
     const path = resourcePath(url);
-    const faulty = await faults.before(method, path);
-    if (faulty !== undefined) return send(reply, faulty);
     if (isOpen(method, path) || isAuthenticated(headers, record.bmc, sessions)) return;
     reply.header('www-authenticate', 'Basic realm="Redfish"');
     return send(reply, redfishError(401, 'NoValidSession'));
   });
 }
 
-function answers(app: FastifyInstance, { faults }: BmcParts, log: Log): void {
-  app.addHook('preSerialization', async ({ url }, _reply, body) =>
-    typeof body === 'object' && body !== null
-      ? faults.rewrite(resourcePath(url), body as Record<string, unknown>)
-      : body,
-  );
+function answers(app: FastifyInstance, log: Log): void {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('odata-version', '4.0');
   });
@@ -112,9 +110,4 @@ function acceptEmptyJson(app: FastifyInstance): void {
 
 function send(reply: FastifyReply, { status, body, headers = {} }: RedfishAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(body);
-}
-
-function resourcePath(url: string): string {
-  const path = url.split('?')[0] ?? '';
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -11,6 +11,8 @@ export class Sessions {
   static readonly limit = 8;
   static readonly timeoutSeconds = 1800;
   readonly #sessions = new Map<string, Session & { usedAt: number }>();
+  /** How many there were at a time, at most. */
+  most = 0;
   #lastId = 0;
 
   /** A new session; undefined when all are taken. */
@@ -19,6 +21,7 @@ export class Sessions {
     if (this.#sessions.size >= Sessions.limit) return undefined;
     const session = { id: String(++this.#lastId), token: randomBytes(16).toString('hex'), username };
     this.#sessions.set(session.id, { ...session, usedAt: now });
+    this.most = Math.max(this.most, this.#sessions.size);
     return session;
   }
 

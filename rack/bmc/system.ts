@@ -5,8 +5,11 @@ import { isResetType, resetTypes } from '../machine/power.ts';
 import { bootProperties, patchedOverride } from './bootProperties.ts';
 import { collection } from './collection.ts';
 import { RedfishError } from './errors.ts';
+import type { FaultRule } from './faultRule.ts';
+import { keptOverride } from './faultSwitches.ts';
 import { hardwareLinks } from './hardware.ts';
 import type { BmcParts } from './server.ts';
+import { rulesFor } from './spoil.ts';
 
 const systems = '/redfish/v1/Systems';
 const system = `${systems}/1`;
@@ -18,8 +21,8 @@ export function systemRoutes(app: FastifyInstance, parts: BmcParts): void {
   app.get(systems, () => collection(systems, 'ComputerSystem', [system]));
   app.get(system, () => systemResource(parts));
   app.get(secureBoot, () => secureBootResource(parts));
-  app.patch<{ Body: unknown }>(system, async ({ body }) => {
-    patchSystem(parts, body);
+  app.patch<{ Body: unknown }>(system, async (request) => {
+    patchSystem(parts, request.body, rulesFor(request));
     return systemResource(parts);
   });
   app.post<{ Body: unknown }>(reset, async ({ body }, reply) => {
@@ -73,7 +76,7 @@ function secureBootResource({ record }: BmcParts): Record<string, unknown> {
   };
 }
 
-function patchSystem({ machine, record, faults }: BmcParts, body: unknown): void {
+function patchSystem({ machine, record }: BmcParts, body: unknown, rules: readonly FaultRule[]): void {
   const { Boot, ...others } = (body ?? {}) as Record<string, unknown>;
   const unknown = Object.keys(others)[0];
   if (unknown !== undefined) {
@@ -81,7 +84,7 @@ function patchSystem({ machine, record, faults }: BmcParts, body: unknown): void
   }
   if (Boot === undefined) return;
   const sent = patchedOverride(machine.bootOverride, Boot, record.firmware);
-  machine.bootOverride = faults.keepOverride(sent, machine.bootOverride);
+  machine.bootOverride = keptOverride(rules, sent, machine.bootOverride);
 }
 
 async function resetSystem({ machine }: BmcParts, body: unknown): Promise<void> {

@@ -17,26 +17,36 @@ const actions = `${drive}/Actions`;
 export function virtualMediaRoutes(app: FastifyInstance, { machine, record }: BmcParts): void {
   const file = path.join(record.directory, 'medium.iso');
   let image: string | undefined;
-
-  app.get(list, () => collection(list, 'VirtualMedia', [drive]));
-  app.get(drive, () => driveResource(image));
-  app.post<{ Body: unknown }>(`${actions}/VirtualMedia.InsertMedia`, async ({ body }, reply) => {
-    const { Image } = (body ?? {}) as Record<string, unknown>;
-    if (typeof Image !== 'string') {
+  const insert = async (url: unknown) => {
+    if (typeof url !== 'string') {
       throw new RedfishError(400, 'ActionParameterMissing', {
         args: ['InsertMedia', 'Image'],
         properties: ['Image'],
       });
     }
-    await fetchImage(Image, file);
+    await fetchImage(url, file);
     await machine.changeMedium(file);
-    image = Image;
-    return reply.code(204).send();
-  });
-  app.post(`${actions}/VirtualMedia.EjectMedia`, async (_request, reply) => {
+    image = url;
+  };
+  const eject = async () => {
     await machine.changeMedium(undefined);
     await rm(file, { force: true });
     image = undefined;
+  };
+
+  app.get(list, () => collection(list, 'VirtualMedia', [drive]));
+  app.get(drive, () => driveResource(image));
+  app.patch<{ Body: unknown }>(drive, async ({ body }, reply) => {
+    const { Image } = (body ?? {}) as Record<string, unknown>;
+    await (Image === null ? eject() : insert(Image));
+    return reply.code(204).send();
+  });
+  app.post<{ Body: unknown }>(`${actions}/VirtualMedia.InsertMedia`, async ({ body }, reply) => {
+    await insert(((body ?? {}) as Record<string, unknown>).Image);
+    return reply.code(204).send();
+  });
+  app.post(`${actions}/VirtualMedia.EjectMedia`, async (_request, reply) => {
+    await eject();
     return reply.code(204).send();
   });
 }

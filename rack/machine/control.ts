@@ -2,7 +2,10 @@ import { rm } from 'node:fs/promises';
 import Fastify from 'fastify';
 import type { Closable } from '#base/shutdown.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
-import { type FaultName, type FaultSwitches, faultNames, isFaultName } from '../bmc/faults.ts';
+import { validate } from '#contract/validate.ts';
+import { FaultRule } from '../bmc/faultRule.ts';
+import type { Fault, FaultSwitches } from '../bmc/faultSwitches.ts';
+import { faultNames, isFaultName } from '../bmc/faults.ts';
 import type { BootOverride } from './bootOverride.ts';
 import type { ManagedMachine } from './machine.ts';
 import { isResetType, type PowerState, resetTypes } from './power.ts';
@@ -11,12 +14,12 @@ import { isResetType, type PowerState, resetTypes } from './power.ts';
 export interface MachineStatus {
   powerState: PowerState;
   bootOverride: BootOverride;
-  faults: string[];
+  faults: Fault[];
 }
 
 /**
  * The supervisor's local door, beside the BMC: an HTTP server on a Unix socket, so that the rack can be driven by hand
- * and by tests without going into its namespaces. `GET /status`, `POST /power {action}`, `PUT /faults {names}`.
+ * and by tests without going into its namespaces. `GET /status`, `POST /power {action}`, `PUT /faults {faults}`.
  */
 export async function openControl(
   file: string,
@@ -34,8 +37,8 @@ export async function openControl(
     await machine.power(wantedAction(body?.action));
     return status();
   });
-  app.put<{ Body: { names?: unknown } }>('/faults', async ({ body }) => {
-    faults.set(wantedFaults(body?.names));
+  app.put<{ Body: { faults?: unknown } }>('/faults', async ({ body }) => {
+    faults.set(wantedFaults(body?.faults));
     return status();
   });
   app.setErrorHandler((error, _request, reply) => reply.code(500).send({ error: toWireError(error) }));
@@ -44,10 +47,15 @@ export async function openControl(
   return app;
 }
 
-function wantedFaults(names: unknown): FaultName[] {
-  if (Array.isArray(names) && names.every(isFaultName)) return names;
-  throw new RailheadError('INVALID_INPUT', `names: must be a list of ${faultNames.join(', ')}`, {
-    path: 'names',
+function wantedFaults(faults: unknown): Fault[] {
+  if (Array.isArray(faults)) return faults.map((fault) => (isFaultName(fault) ? fault : wantedRule(fault)));
+  throw new RailheadError('INVALID_INPUT', 'faults: must be a list', { path: 'faults' });
+}
+
+function wantedRule(fault: unknown): FaultRule {
+  if (typeof fault === 'object') return validate(FaultRule, fault, 'INVALID_INPUT');
+  throw new RailheadError('INVALID_INPUT', `faults: ${fault} is none of ${faultNames.join(', ')}`, {
+    path: 'faults',
   });
 }
 

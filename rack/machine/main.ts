@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openLog } from '#base/log.ts';
 import { type Closable, closeAll, stopSignal } from '#base/shutdown.ts';
-import { FaultSwitches } from '../bmc/faults.ts';
+import { FaultSwitches } from '../bmc/faultSwitches.ts';
 import { openBmc } from '../bmc/server.ts';
 import { recordProcess } from '../processRecord.ts';
 import { readRackRecord } from '../record.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
-import { type FaultName, FaultSwitches } from '#rack/bmc/faults.ts';
+import { type Fault, FaultSwitches } from '#rack/bmc/faultSwitches.ts';
 import { bmcApplication } from '#rack/bmc/server.ts';
 import { openBmc } from '#redfish/bmc.ts';
 import { selfSignedIdentity } from '../fakes/certificates.ts';
@@ -14,7 +14,7 @@ import { FakeMachine } from '../rack/fakes/bmc.ts';
 import { machineRecord } from '../rack/fakes/records.ts';
 
 /** The rack's simulated BMC, over HTTPS, in front of a machine that notes what it is told. */
-async function startRackBmc(...names: FaultName[]) {
+async function startRackBmc(...names: Fault[]) {
   const record = machineRecord();
   record.directory = await mkdtemp(path.join(tmpdir(), 'railhead-rack-bmc-'));
   const machine = new FakeMachine();

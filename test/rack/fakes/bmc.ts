@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { silentLog } from '#base/log.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { type FaultName, FaultSwitches } from '#rack/bmc/faults.ts';
+import { type Fault, FaultSwitches } from '#rack/bmc/faultSwitches.ts';
 import { bmcApplication } from '#rack/bmc/server.ts';
 import { noOverride } from '#rack/machine/bootOverride.ts';
 import type { ManagedMachine } from '#rack/machine/machine.ts';
@@ -47,7 +47,7 @@ export interface Answer {
 }
 
 /** A BMC in front of a fake machine, asked without sockets. */
-export function fakeBmc(machineFields: Partial<MachineRecord> & { faults?: FaultName[] } = {}): FakeBmc {
+export function fakeBmc(machineFields: Partial<MachineRecord> & { faults?: Fault[] } = {}): FakeBmc {
   const { directory, ...fields } = machineFields;
   const record = { ...machineRecord(fields), ...(directory === undefined ? {} : { directory }) };
   const machine = new FakeMachine();
