@@ -10,6 +10,7 @@ import { decide6 } from './decide.ts';
 import { Journal6, type Journal6Parts } from './journal.ts';
 import type { Lease6Table } from './leases.ts';
 import type { Dhcp6Network, Dhcp6Site, Reservations6 } from './network.ts';
+import { readOption } from './options.ts';
 import { answersAtSource, type Relayed, unwrap, wrap } from './relay.ts';
 import type { Decision6 } from './reply.ts';
 
@@ -52,7 +53,7 @@ export async function startDhcp6Server(options: Dhcp6ServerOptions): Promise<Clo
   const socket = createSocket({ type: 'udp6', ipv6Only: true });
   const serving: Serving = { ...options, socket, journal: new Journal6(options), waiting: [], fullUntil: 0 };
   const intake = new Intake<Datagram>({
-    isKnown: (address) => isKnown(address, options),
+    isKnown: (client) => !client.startsWith(stranger),
     serve: (datagram) => serve(datagram, serving),
     onDropped: (dropped) =>
       log.warn({ interface: interfaceName, ...dropped }, 'DHCPv6: messages dropped, there were too many'),
@@ -74,16 +75,24 @@ export async function startDhcp6Server(options: Dhcp6ServerOptions): Promise<Clo
   };
 }
 
-/** A client is told apart by the address that it sent from, which its relay passes on. */
+/** How the key of a client begins that is told apart by its DUID alone: many can be made up at one address. */
+const stranger = 'duid/';
+
+/** A known client is told apart by the address that it sent from, which its relay passes on. */
 function receive(
   bytes: Buffer,
   from: RemoteInfo,
   intake: Intake<Datagram>,
-  { log }: Dhcp6ServerOptions,
+  options: Dhcp6ServerOptions,
 ): void {
   const relayed = unwrap(bytes);
-  if ('malformed' in relayed) log.debug({ from: from.address, ...relayed }, 'no DHCPv6 message');
-  else intake.take(relayed.relays.at(-1)?.peerAddress ?? withoutZone(from.address), { relayed, from });
+  if ('malformed' in relayed) {
+    options.log.debug({ from: from.address, ...relayed }, 'no DHCPv6 message');
+    return;
+  }
+  const address = relayed.relays.at(-1)?.peerAddress ?? withoutZone(from.address);
+  const duid = readOption(relayed.message.options, 'clientId')?.toString('latin1') ?? '';
+  intake.take(isKnown(address, options) ? address : `${stranger}${duid}`, { relayed, from });
 }
 
 /** A machine that the site has named, or that uses an address of ours. */
