@@ -38,7 +38,7 @@ test.each([
 
 test.each([
   ['test/e2e/run.ts', '--list', 'uefi'],
-  ['test/bench/run.ts', '--list', 'image-serve'],
+  ['test/bench/run.ts', '--list', 'serve'],
   ['rack/demo/main.ts', '--help', 'npm run demo'],
 ])('%s starts with the Node of the lock file', (entry, flag, word) => {
   const { status, stdout, stderr } = start('setup/node', [entry, flag]);

@@ -4,14 +4,15 @@ import type { Benchmark } from './benchmark.ts';
 import { cache } from './cache.ts';
 import { catalog } from './catalog.ts';
 import { dhcp } from './dhcp.ts';
-import { imageServe } from './imageServe.ts';
+
 import { imageWrite } from './imageWrite.ts';
 import { join } from './join.ts';
+import { serve } from './serve.ts';
 import { storm } from './storm.ts';
 import { tftp } from './tftp.ts';
 
 /** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
-const benchmarks: readonly Benchmark[] = [cache, catalog, dhcp, imageServe, imageWrite, join, storm, tftp];
+const benchmarks: readonly Benchmark[] = [cache, catalog, dhcp, imageWrite, join, serve, storm, tftp];
 
 const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
