@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { known } from '#base/known.ts';
 import { toWireError } from '#contract/errors.ts';
 import type { CachedImage } from '#contract/images.ts';
 import type { HeldRecord } from './heldIndex.ts';
 import type { PullState } from './puller.ts';
+import { secondsLeft } from './rate.ts';
 
 export function readyRow(
   { digest, ref, sizeBytes }: HeldRecord,
@@ -11,10 +13,20 @@ export function readyRow(
   return { digest, ref, state, sizeBytes };
 }
 
-export function pullRow({ image, receivedBytes, error, nextTryAt }: PullState): CachedImage {
+export function pullRow({ image, receivedBytes, bytesPerSecond, error, nextTryAt }: PullState): CachedImage {
   const { digest, ref, sizeBytes } = image;
   const size = sizeBytes === undefined ? {} : { sizeBytes };
-  if (error === undefined) return { digest, ref, state: 'pulling', ...size, receivedBytes };
+  if (error === undefined) {
+    const etaSeconds = secondsLeft(receivedBytes, sizeBytes, bytesPerSecond);
+    return {
+      digest,
+      ref,
+      state: 'pulling',
+      ...size,
+      receivedBytes,
+      ...known({ bytesPerSecond, etaSeconds }),
+    };
+  }
   const next = nextTryAt === undefined ? {} : { nextTryAt: new Date(nextTryAt).toISOString() };
   return { digest, ref, state: 'failed', ...size, error: toWireError(error), ...next };
 }
@@ -25,7 +37,7 @@ export function pullRow({ image, receivedBytes, error, nextTryAt }: PullState): 
  */
 export function inventoryOf(rows: readonly CachedImage[]): { etag: string; images: CachedImage[] } {
   const images = rows.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
-  const settled = images.map(({ receivedBytes: _, ...row }) => row);
+  const settled = images.map(({ receivedBytes: _, bytesPerSecond: _rate, etaSeconds: _eta, ...row }) => row);
   const hash = createHash('sha256').update(JSON.stringify(settled)).digest('hex');
   return { etag: `W/"${hash.slice(0, 32)}"`, images };
 }

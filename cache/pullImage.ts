@@ -17,6 +17,8 @@ export interface PullContext {
   quotaBytes: number;
   signal: AbortSignal;
   onReceived: (bytes: number) => void;
+  /** Waited for before so many more bytes are taken in. */
+  pace: (bytes: number) => Promise<void>;
 }
 
 /**
@@ -49,16 +51,11 @@ async function pullFrom(source: string, image: CacheImage, context: PullContext)
   try {
     const makeRoom = promising(partial, image, context);
     if (sizeBytes !== undefined) await makeRoom(sizeBytes);
-    const { contentType } = await pullSource(
-      source,
-      digest,
-      reporting(partial, context.onReceived, makeRoom),
-      {
-        ...context,
-        limitBytes: context.quotaBytes,
-        ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
-      },
-    );
+    const { contentType } = await pullSource(source, digest, reporting(partial, context, makeRoom), {
+      ...context,
+      limitBytes: context.quotaBytes,
+      ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
+    });
     await partial.commit(digest, contentType === undefined ? {} : { contentType });
     await store.add(digest, ref);
   } finally {
@@ -84,13 +81,14 @@ function promising(partial: PartialArtifact, { digest }: CacheImage, context: Pu
  */
 const lookEveryBytes = 1024 * 1024;
 
-function reporting(partial: PartialArtifact, onReceived: (bytes: number) => void, makeRoom: MakeRoom) {
+function reporting(partial: PartialArtifact, { onReceived, pace }: PullContext, makeRoom: MakeRoom) {
   let lookAt = 0;
   return {
     get sizeBytes() {
       return partial.sizeBytes;
     },
     append: async (chunk: Uint8Array) => {
+      await pace(chunk.length);
       const arrived = partial.sizeBytes + chunk.length;
       if (arrived > lookAt) {
         await makeRoom(arrived);

@@ -2,14 +2,17 @@ import { abortable } from '#base/abortable.ts';
 import { type BackoffLimits, backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
-import { Slots } from '#base/slots.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { CacheImage } from '#contract/images.ts';
+import { PullTurns, Urgency } from './pullTurns.ts';
+import { Rate } from './rate.ts';
 
 /** One image that is to come into the cache. */
 export interface PullState {
   readonly image: CacheImage;
   receivedBytes: number;
+  /** Bytes a second, lately. */
+  bytesPerSecond?: number;
   /** Why the last try failed; absent while a try waits for its slot or runs. */
   error?: Error;
   /** Milliseconds since the epoch; absent when no further try will help. */
@@ -18,14 +21,26 @@ export interface PullState {
 
 interface Pull extends PullState {
   readonly stop: AbortController;
+  /** Somebody waits for it. */
+  readonly urgency: Urgency;
+  rate: Rate;
   wake: AbortController;
   tried: PromiseWithResolvers<void>;
   ended: Promise<void>;
 }
 
+/** How a try tells how far it is, and is held back or ended. */
+export interface PullFlow {
+  /** Takes how many bytes are here. */
+  onReceived: (bytes: number) => void;
+  /** Waited for before more are taken: what is more urgent goes first. */
+  pass: () => Promise<void>;
+  signal: AbortSignal;
+}
+
 export interface PullerOptions {
-  /** One try; reports how many bytes are here. */
-  pullOnce: (image: CacheImage, onReceived: (bytes: number) => void, signal: AbortSignal) => Promise<void>;
+  /** One try. */
+  pullOnce: (image: CacheImage, flow: PullFlow) => Promise<void>;
   parallelPulls: number;
   clock: Clock;
   onChange: () => void;
@@ -42,12 +57,12 @@ const afterOtherFault: BackoffLimits = { firstMs: 2000, maxMs: 60_000 };
  */
 export class Puller {
   readonly #options: PullerOptions;
-  readonly #slots: Slots;
+  readonly #turns: PullTurns;
   readonly #pulls = new Map<string, Pull>();
 
   constructor(options: PullerOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.parallelPulls);
+    this.#turns = new PullTurns(options.parallelPulls);
   }
 
   begin(image: CacheImage): void {
@@ -55,6 +70,8 @@ export class Puller {
       image,
       receivedBytes: 0,
       stop: new AbortController(),
+      urgency: new Urgency(),
+      rate: new Rate(),
       wake: new AbortController(),
       tried: freshTry(),
       ended: Promise.resolve(),
@@ -73,7 +90,9 @@ export class Puller {
   }
 
   get(digest: string): PullState | undefined {
-    return this.#pulls.get(digest);
+    const pull = this.#pulls.get(digest);
+    const bytesPerSecond = pull?.rate.bytesPerSecond(this.#options.clock.now());
+    return pull && { ...pull, ...(bytesPerSecond !== undefined && { bytesPerSecond }) };
   }
 
   images(): Map<string, CacheImage> {
@@ -81,12 +100,13 @@ export class Puller {
   }
 
   /**
-   * The end of the current try. A failed image that is asked for is tried again at once, unless no try can
-   * help.
+   * The end of the current try, which goes before those that nobody waits for. A failed image that is asked for is tried again at once,
+   * unless no try can help.
    */
   async outcome(digest: string, signal?: AbortSignal): Promise<void> {
     const pull = this.#pulls.get(digest);
     if (pull === undefined) return;
+    pull.urgency.raise();
     if (pull.error !== undefined && pull.nextTryAt === undefined) throw pull.error;
     if (pull.error !== undefined) {
       renew(pull);
@@ -117,12 +137,15 @@ export class Puller {
 
   /** Undefined when the image is here. */
   async #try(pull: Pull): Promise<Error | undefined> {
-    const { image, stop } = pull;
+    const { image, stop, urgency } = pull;
+    const { signal } = stop;
     const onReceived = (bytes: number) => {
       pull.receivedBytes = bytes;
+      pull.rate.note(bytes, this.#options.clock.now());
     };
+    const flow = { onReceived, pass: () => this.#turns.pass(urgency, signal), signal };
     try {
-      await this.#slots.run(() => this.#options.pullOnce(image, onReceived, stop.signal), stop.signal);
+      await this.#turns.run(urgency, () => this.#options.pullOnce(image, flow), signal);
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
@@ -159,6 +182,7 @@ function renew(pull: Pull): void {
   delete pull.error;
   delete pull.nextTryAt;
   pull.receivedBytes = 0;
+  pull.rate = new Rate();
   pull.tried = freshTry();
 }
 

@@ -1,5 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { Bandwidth, type BandwidthWindow } from './bandwidth.ts';
+import type { SourceProxy } from './pull/proxy.ts';
 import { type SourceTimeouts, sourceAgent } from './pull/source.ts';
 import { Puller } from './puller.ts';
 import { pullImage } from './pullImage.ts';
@@ -9,7 +11,11 @@ import type { Store } from './store.ts';
 export interface PullOptions {
   /** PEM of a CA that the image sources' certificates may be issued by, beside the system's. */
   sourceCa?: string;
-  /** Downloads at a time; default 2. */
+  /** What all requests to sources go through. */
+  proxy?: SourceProxy;
+  /** What all pulls together may take of the link, by time of day; without it as much as there is. */
+  bandwidth?: readonly BandwidthWindow[];
+  /** Downloads at a time; default 2. As many more may run that somebody waits for. */
   parallelPulls?: number;
   /** Default: 10 s to connect, 30 s of silence. */
   timeouts?: SourceTimeouts;
@@ -35,12 +41,19 @@ const defaultTimeouts: SourceTimeouts = { connectMs: 10_000, idleMs: 30_000 };
 
 /** The pulls of one cache, with the connections that they share. */
 export function openPulls(options: PullOptions, parts: PullParts): Pulls {
-  const { parallelPulls = 2, sourceCa, timeouts = defaultTimeouts } = options;
+  const { parallelPulls = 2, sourceCa, proxy, bandwidth: windows = [], timeouts = defaultTimeouts } = options;
   const { store, clock, quotaBytes, spared, onChange, log } = parts;
-  const dispatcher = sourceAgent(sourceCa, timeouts);
+  const dispatcher = sourceAgent({ sourceCa, proxy, timeouts });
+  const bandwidth = new Bandwidth(windows, clock);
   const context = { store, clock, quotaBytes, dispatcher, spared };
   const puller = new Puller({
-    pullOnce: (image, onReceived, signal) => pullImage(image, { ...context, onReceived, signal }),
+    pullOnce: (image, { onReceived, pass, signal }) => {
+      const pace = async (bytes: number) => {
+        await pass();
+        await bandwidth.take(bytes, signal);
+      };
+      return pullImage(image, { ...context, onReceived, pace, signal });
+    },
     parallelPulls,
     clock,
     onChange,

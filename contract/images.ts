@@ -111,6 +111,9 @@ export interface CachedImage {
   sizeBytes?: number;
   /** Bytes that have arrived while `pulling`. */
   receivedBytes?: number;
+  /** How fast they have been arriving lately, and how long the rest takes at that rate. */
+  bytesPerSecond?: number;
+  etaSeconds?: number;
   /** An operator of the site has pinned it there. */
   pinned?: true;
   /** Why `failed`, and when the next try is due (ISO 8601). */

@@ -1,7 +1,8 @@
 import { rootCertificates } from 'node:tls';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { type PullOptions, type PullTarget, pullHttps } from './https.ts';
 import { pullOci } from './oci/pull.ts';
+import { type SourceProxy, throughProxy } from './proxy.ts';
 
 export interface SourceTimeouts {
   connectMs: number;
@@ -9,17 +10,25 @@ export interface SourceTimeouts {
   idleMs: number;
 }
 
-/** The connections to image sources. `sourceCa` is trusted beside the system's CAs. */
-export function sourceAgent(sourceCa: string | undefined, { connectMs, idleMs }: SourceTimeouts): Agent {
-  return new Agent({
-    allowH2: false,
-    headersTimeout: idleMs,
-    bodyTimeout: idleMs,
-    connect: {
-      timeout: connectMs,
-      ...(sourceCa !== undefined && { ca: [...rootCertificates, sourceCa] }),
-    },
-  });
+export interface SourceConnections {
+  /** Trusted beside the system's CAs. */
+  sourceCa: string | undefined;
+  proxy: SourceProxy | undefined;
+  timeouts: SourceTimeouts;
+}
+
+/** The connections to image sources. */
+export function sourceAgent({ sourceCa, proxy, timeouts }: SourceConnections): Dispatcher {
+  const { connectMs, idleMs } = timeouts;
+  const limits = { allowH2: false, headersTimeout: idleMs, bodyTimeout: idleMs };
+  const tls = {
+    timeout: connectMs,
+    ...(sourceCa !== undefined && { ca: [...rootCertificates, sourceCa] }),
+  };
+  const direct = new Agent({ ...limits, connect: tls });
+  return proxy === undefined
+    ? direct
+    : throughProxy(proxy, direct, { ...limits, requestTls: tls, proxyTls: tls });
 }
 
 /**

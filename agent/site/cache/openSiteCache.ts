@@ -6,6 +6,7 @@ import { type SiteConfig, sizeBytes } from '../config.ts';
 import { readSourceCa } from '../sourceCa.ts';
 import type { SiteState } from '../store/state.ts';
 import { keepPins } from './pins.ts';
+import { readSourceProxy } from './sourceProxy.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -16,11 +17,14 @@ export async function openSiteCache(
   onEvent: () => void,
   log: Log,
 ): Promise<ImageCache> {
-  const { directory, quota, sourceCaFile, parallelPulls, scrubRate, scrubDays } = config.cache;
+  const { directory, quota, sourceCaFile, parallelPulls, bandwidth, scrubRate, scrubDays } = config.cache;
+  const proxy = await readSourceProxy(config.cache);
   const cache = await openCache({
     directory: directory ?? path.join(config.stateDirectory, 'images'),
     quotaBytes: sizeBytes(quota),
     parallelPulls,
+    bandwidth: bandwidth.map(({ from, to, limit }) => ({ from, to, bytesPerSecond: sizeBytes(limit) })),
+    ...(proxy !== undefined && { proxy }),
     ...(sourceCaFile !== undefined && { sourceCa: await readSourceCa(sourceCaFile) }),
     ...(scrubRate !== 'off' && {
       scrub: { bytesPerSecond: sizeBytes(scrubRate), everyMs: scrubDays * dayMs },

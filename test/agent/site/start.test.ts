@@ -42,6 +42,10 @@ test('an interface that is not there is named', async () => {
 test.each([
   ['boot.ipxeDirectory', () => ({ boot: { ipxeDirectory: '/nowhere' } })],
   ['cache.sourceCaFile', () => ({ cache: { sourceCaFile: '/nowhere.pem' } })],
+  [
+    'cache.proxyCredentialsFile',
+    () => ({ cache: { proxy: 'http://127.0.0.1:1', proxyCredentialsFile: '/nowhere' } }),
+  ],
   ['cache.sourceCaFile', (bench: Bench) => ({ cache: { sourceCaFile: bench.configFile } })],
 ])('a file or folder that is not there, or is none, is named: %s', async (path, change) => {
   const bench = await setUpBench();

@@ -38,8 +38,10 @@ function sizeOf({ state, sizeBytes, receivedBytes }: CacheDetail): string {
   return state === 'pulling' ? `${inUnits(receivedBytes)} of ${inUnits(sizeBytes)}` : inUnits(sizeBytes);
 }
 
-function notes({ desired, pinned, pinnedHere, inUse, nextTryAt, verifiedBytes }: CacheDetail): string {
+function notes(detail: CacheDetail): string {
+  const { desired, pinned, pinnedHere, inUse, nextTryAt, verifiedBytes } = detail;
   return [
+    pace(detail),
     desired ? 'desired' : undefined,
     pinnedHere ? 'pinned here' : pinned ? 'pinned by a deploy' : undefined,
     inUse ? 'in use' : undefined,
@@ -48,6 +50,20 @@ function notes({ desired, pinned, pinnedHere, inUse, nextTryAt, verifiedBytes }:
   ]
     .filter((note) => note !== undefined)
     .join(', ');
+}
+
+/** How fast a pull is, and how long it takes still. */
+function pace({ bytesPerSecond, etaSeconds }: CacheDetail): string | undefined {
+  if (bytesPerSecond === undefined) return undefined;
+  const rate = `${inUnits(bytesPerSecond)}/s`;
+  return etaSeconds === undefined ? rate : `${rate}, ${inTime(etaSeconds)} left`;
+}
+
+/** `45 s`, `12 min`, `3 h 20 min`. */
+export function inTime(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 function aligned(rows: readonly string[][]): string[] {
