@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Agent, request } from 'undici';
 import { sectionData } from '#base/pe.ts';
 import { ramdiskImage } from '#cli/ramdisk.ts';
 import { tenantId } from '#rack/line/catalog.ts';
@@ -42,14 +44,15 @@ export const secureBootOwnKey: EndToEndCase = {
   },
 };
 
-/** The medium is offered as an ISO of the catalog, and the machine is to be handed the image itself. */
+/** The medium lies in the machine's virtual drive, and the machine is to be handed the image itself. */
 async function prepare(line: Line): Promise<void> {
   const nodeId = line.nodes.get('m1');
   await enrolled(line, nodeId);
   await line.api.call('nodes', 'setLoader', { tenantId, nodeId, loader: 'uki' });
   const keys = await makeKeys(keyDirectory(line), 'Rack');
   const { iso } = await makeMedium({ keys, cacheDirectory: debianCache });
-  await line.offerIso({ ref: 'keys@1', ...(await written(line, 'keys.iso', iso)) });
+  const { file } = await written(line, 'keys.iso', iso);
+  await virtualMedia(line, 'InsertMedia', { Image: pathToFileURL(file).href });
 }
 
 /** Returns the signed image. */
@@ -73,13 +76,11 @@ async function enrol(report: Report, line: Line, signal: AbortSignal): Promise<v
   const document = {
     ...{ id: 'enrol-keys', version: 1, target: 'metal', role: 'host', image: { ref: osRef } },
     steps: [
-      { use: 'media.insert', on: 'site', with: { image: 'keys@1' } },
       { use: 'management.setBootDevice', on: 'site', with: { device: 'cd' } },
       { use: 'power.setPower', on: 'site', with: { action: 'cycle' } },
       // Nothing joins: the machine restarts by itself once the keys are in.
       { use: 'wait.agentJoined', with: { role: 'ramdisk' }, timeout: '5m' },
     ],
-    cleanup: [{ use: 'media.eject', on: 'site' }],
   };
   await line.api.call('profiles', 'create', { tenantId, document });
   const deploy = { tenantId, nodeId: line.nodes.get('m1'), profileId: document.id };
@@ -90,6 +91,7 @@ async function enrol(report: Report, line: Line, signal: AbortSignal): Promise<v
   await consoleShows(line, 'm1', refusal, 90_000, signal, end);
   report.check('firmware refuses what is not signed', true);
   await line.api.call('workflows', 'cancel', { tenantId, workflowId });
+  await virtualMedia(line, 'EjectMedia', {});
 }
 
 /** One bit of the initrd is another: whoever relays the image could have turned it. */
@@ -103,6 +105,21 @@ async function checkChanged(report: Report, line: Line, signed: Buffer, signal: 
   await consoleShows(line, 'm1', refusal, 120_000, signal, length);
   report.check('firmware refuses an image of which one bit was changed', true);
   await line.api.call('workflows', 'cancel', { tenantId, workflowId });
+}
+
+/** As an operator does it by the BMC: the site hands out the URL of an image's source, which this BMC does not trust. */
+async function virtualMedia(line: Line, action: string, input: object): Promise<void> {
+  const { address, username, password } = line.rack.machine('m1').bmc;
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64');
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  const drive = `${address}/redfish/v1/Systems/1/VirtualMedia/Cd/Actions/VirtualMedia.${action}`;
+  const { statusCode, body } = await request(drive, {
+    ...{ method: 'POST', dispatcher, body: JSON.stringify(input) },
+    headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
+  });
+  await body.dump();
+  await dispatcher.close();
+  if (statusCode >= 300) throw new Error(`the BMC answered ${statusCode} to ${action}`);
 }
 
 function keyDirectory(line: Line): string {
