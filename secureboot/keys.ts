@@ -56,6 +56,10 @@ async function makeKey(directory: string, name: KeyName, subject: string): Promi
     keys,
     signingAlgorithm: algorithm,
     notAfter: new Date(Date.now() + validMs),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
   });
   const pkcs8 = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
   const pem = x509.PemConverter.encode(pkcs8, 'PRIVATE KEY');

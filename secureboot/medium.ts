@@ -65,8 +65,9 @@ async function authVariables(
     await writeFile(list, await signatureList(certificates, keys.owner, tools, scratch));
     const output = path.join(scratch, `${name}.auth`);
     const signer = signedBy[name];
-    const key = ['--key', keys.key(signer), '--cert', keys.certificate(signer)];
-    await tools.run('usr/bin/sbvarsign', [...key, '--output', output, name, list]);
+    const key = ['-g', keys.owner, '-k', keys.key(signer), '-c', keys.certificate(signer)];
+    // Not sbvarsign: OVMF refuses the PK that it signs ("Security violation", seen with 0.9.4).
+    await tools.run('usr/bin/sign-efi-sig-list', [...key, name, list, output]);
     result[name] = await readFile(output);
   }
   return result;

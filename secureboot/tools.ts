@@ -13,5 +13,5 @@ export function signingTools(options: ToolOptions): Promise<Toolbox> {
 
 /** What an enrolment medium is made of: systemd-boot, and the tools of a FAT file system. */
 export function mediumTools(options: ToolOptions): Promise<Toolbox> {
-  return openToolbox(['sbsigntool', 'dosfstools', 'mtools', 'systemd-boot-efi'], options);
+  return openToolbox(['sbsigntool', 'efitools', 'dosfstools', 'mtools', 'systemd-boot-efi'], options);
 }

@@ -18,7 +18,7 @@ import { osRef, withLine } from '../withLine.ts';
 import { bootRamdisk, checkKernel, nodeOf, startBoot } from './secureBoot.ts';
 
 const debianCache = path.resolve(import.meta.dirname, '../../../.cache/debian');
-const refusal = /Access Denied|Security Violation/i;
+const refusal = /failed to load .*(Access Denied|Security Violation)/;
 
 export const secureBootOwnKey: EndToEndCase = {
   name: 'secure-boot-own-key',
