@@ -90,7 +90,14 @@ async function checkRefusal(report: Report, line: Line, device: Device, signal: 
   const { length } = await readFile(line.rack.machine('m1').consoleLog);
   await line.api.call('nodes', 'setLoader', { tenantId, nodeId, loader: 'ipxe' });
   const workflowId = await startBoot(line, device);
-  await consoleShows(line, 'm1', /failed to load .*(Access Denied|Security Violation)/, 90_000, signal, length);
+  await consoleShows(
+    line,
+    'm1',
+    /failed to load .*(Access Denied|Security Violation)/,
+    90_000,
+    signal,
+    length,
+  );
   report.check('firmware refuses iPXE', true);
   await line.api.call('workflows', 'cancel', { tenantId, workflowId });
 }
