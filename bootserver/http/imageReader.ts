@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { WireError } from '#contract/errors.ts';
 import type { CachedImage } from '#contract/images.ts';
 
 /** An open artifact whose digest holds; it stays readable until `close`. */
@@ -17,6 +18,8 @@ export interface ImageSection {
 
 /** Which artifacts can be served? The site's image cache answers; whatever it opens has been hashed before. */
 export interface ImageReader {
+  /** Why this door does not hand out an image, whether it is here or not; undefined when it does. */
+  refusal?(digest: string): WireError | undefined;
   /** Undefined when the artifact is not ready; `state` then says why. */
   open(digest: string): Promise<OpenImage | undefined>;
   section(digest: string, name: 'linux' | 'initrd'): Promise<ImageSection | undefined>;

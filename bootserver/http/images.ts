@@ -1,8 +1,10 @@
 import type { CachedImage } from '#contract/images.ts';
 import { type Answer, errorAnswer, notFound } from './answer.ts';
 import type { ImageReader, OpenImage } from './imageReader.ts';
-import { type ByteRange, parseRange } from './range.ts';
+import { rangeAnswer, type Validators } from './rangeAnswer.ts';
 import type { BootRequest } from './request.ts';
+
+const type = 'application/octet-stream';
 
 type SectionName = 'linux' | 'initrd';
 
@@ -16,6 +18,8 @@ export async function image(request: BootRequest, images: ImageReader): Promise<
   const match = imagePattern.exec(request.path);
   if (match === null) return undefined;
   const [, digest = '', section] = match;
+  const refusal = images.refusal?.(digest);
+  if (refusal !== undefined) return errorAnswer(refusal);
   const opened = await images.open(digest);
   if (opened === undefined) return unavailable(request.path, images.state(digest));
   try {
@@ -36,68 +40,18 @@ async function contentAnswer(
 ): Promise<Answer> {
   if (section === undefined) {
     const whole = { start: 0, endExclusive: image.sizeBytes };
-    return partAnswer(request, image, whole, wholeHeaders(digest));
+    return rangeAnswer(request, image, whole, { type, validators: wholeValidators(digest) });
   }
   const found = await images.section(digest, section);
   if (found === undefined) return notFound(request.path);
   const part = { start: found.offset, endExclusive: found.offset + found.sizeBytes };
-  return partAnswer(request, image, part, { etag: `"sha256:${digest}/${section}"` });
+  return rangeAnswer(request, image, part, { type, validators: { etag: `"sha256:${digest}/${section}"` } });
 }
 
 /** The digest of the whole artifact is its strong validator; `Repr-Digest` says it in RFC 9530's form. */
-function wholeHeaders(digest: string): { etag: string; 'repr-digest': string } {
+function wholeValidators(digest: string): Validators {
   const base64 = Buffer.from(digest, 'hex').toString('base64');
   return { etag: `"sha256:${digest}"`, 'repr-digest': `sha-256=:${base64}:` };
-}
-
-function partAnswer(
-  request: BootRequest,
-  image: OpenImage,
-  part: ByteRange,
-  validators: { etag: string; 'repr-digest'?: string },
-): Answer {
-  const size = part.endExclusive - part.start;
-  const headers = {
-    ...validators,
-    'content-type': 'application/octet-stream',
-    'accept-ranges': 'bytes',
-    // The path holds the digest, so the bytes can never be others.
-    'cache-control': 'public, max-age=31536000, immutable',
-  };
-  if (namesTag(request.ifNoneMatch, validators.etag)) return empty(304, headers);
-  const range = parseRange(rangeToHonour(request, validators.etag), size);
-  if (range === 'unsatisfiable') return empty(416, { ...headers, 'content-range': `bytes */${size}` });
-  if (range === 'whole') return stream(200, headers, image, part);
-  const { start, endExclusive } = range;
-  const contentRange = `bytes ${start}-${endExclusive - 1}/${size}`;
-  return stream(206, { ...headers, 'content-range': contentRange }, image, {
-    start: part.start + start,
-    endExclusive: part.start + endExclusive,
-  });
-}
-
-/** A range with an If-Range of other bytes asks for the whole (RFC 9110 §13.1.5). */
-function rangeToHonour({ range, ifRange }: BootRequest, etag: string): string | undefined {
-  return ifRange === undefined || ifRange === etag ? range : undefined;
-}
-
-function namesTag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
-}
-
-function stream(status: number, headers: Record<string, string>, image: OpenImage, part: ByteRange): Answer {
-  const { start, endExclusive } = part;
-  return {
-    status,
-    headers,
-    length: endExclusive - start,
-    body: (target) => image.sendTo(target, start, endExclusive),
-  };
-}
-
-function empty(status: number, headers: Record<string, string>): Answer {
-  return { status, headers, length: 0, body: Buffer.alloc(0) };
 }
 
 /** Why an image cannot be had: 404 sends the ramdisk to the source, 503 lets it wait, 502 ends the deploy before the disk is touched. */

@@ -4,12 +4,29 @@ export interface ByteRange {
   endExclusive: number;
 }
 
+/** Nobody who fetches an image needs more at a time; each costs a header and a seek. */
+const mostRanges = 16;
+
 /**
- * The one range that a Range header asks for (RFC 9110 §14.1.2). `whole`: the header is absent, asks for several ranges
- * or says nothing that we know, and may be ignored; `unsatisfiable`: it lies past the end.
+ * The ranges that a Range header asks for, in its order (RFC 9110 §14.1.2). `whole`: the header is absent, or says nothing that we know, or asks for so many
+ * ranges, or for more bytes than there are, that it may be ignored (§14.2); `unsatisfiable`: all of them lie past the end.
  */
-export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
+export function parseRanges(
+  header: string | undefined,
+  size: number,
+): ByteRange[] | 'whole' | 'unsatisfiable' {
+  const list = /^bytes=([\d\-, \t]*)$/.exec(header?.trim() ?? '')?.[1]?.split(',');
+  if (list === undefined || list.length > mostRanges) return 'whole';
+  const ranges = list.map((text) => parseOne(text.trim(), size));
+  if (ranges.includes('whole')) return 'whole';
+  const satisfiable = ranges.filter((range): range is ByteRange => typeof range !== 'string');
+  if (satisfiable.length === 0) return 'unsatisfiable';
+  const bytes = satisfiable.reduce((sum, { start, endExclusive }) => sum + endExclusive - start, 0);
+  return bytes > size ? 'whole' : satisfiable;
+}
+
+function parseOne(text: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const match = /^(\d*)-(\d*)$/.exec(text);
   if (match === null) return 'whole';
   const [, first = '', last = ''] = match;
   if (first === '') return suffix(last, size);

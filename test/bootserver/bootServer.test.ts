@@ -299,6 +299,22 @@ describe('images', () => {
     expect(body).toEqual(image.subarray(100, 200));
   });
 
+  test('several ranges come as one multipart body whose length is known', async () => {
+    const { status, headers, body } = await get(imagePath, { headers: { range: 'bytes=100-199, -10' } });
+    expect(status).toBe(206);
+    const boundary = /^multipart\/byteranges; boundary=(\w+)$/.exec(String(headers['content-type']))?.[1];
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers).toMatchObject({ etag, 'accept-ranges': 'bytes' });
+    const parts = body.toString('latin1').split(`\r\n--${boundary}`);
+    expect(parts.at(-1)).toBe('--\r\n');
+    const part = (range: string, bytes: Buffer) =>
+      `\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes ${range}/5000\r\n\r\n${bytes.toString('latin1')}`;
+    expect(parts.slice(1, -1)).toEqual([
+      part('100-199', image.subarray(100, 200)),
+      part('4990-4999', image.subarray(4990)),
+    ]);
+  });
+
   test('a range past the end is refused with the size', async () => {
     const { status, headers } = await get(imagePath, { headers: { range: 'bytes=5000-' } });
     expect([status, headers['content-range']]).toEqual([416, 'bytes */5000']);

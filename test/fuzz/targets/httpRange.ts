@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { parseRange } from '#bootserver/http/range.ts';
+import { parseRanges } from '#bootserver/http/range.ts';
 import { text } from '../inputs.ts';
 import type { FuzzTarget } from '../target.ts';
 
 const sizes = [0, 1, 1000, 5_000_000_000];
 
-/** Range: a part that lies within the content, the whole, or nothing. */
+/** Range: parts that lie within the content, the whole, or nothing. */
 export const target: FuzzTarget = {
   seeds: [
     'bytes=0-0',
@@ -19,9 +19,11 @@ export const target: FuzzTarget = {
   longest: 16_384,
   run(input) {
     for (const size of sizes) {
-      const range = parseRange(input.toString('latin1'), size);
-      if (typeof range === 'string') continue;
-      assert(range.start >= 0 && range.start < range.endExclusive && range.endExclusive <= size);
+      const ranges = parseRanges(input.toString('latin1'), size);
+      if (typeof ranges === 'string') continue;
+      assert(ranges.length > 0 && ranges.length <= 16);
+      for (const { start, endExclusive } of ranges)
+        assert(start >= 0 && start < endExclusive && endExclusive <= size);
     }
   },
 };
