@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { BootFact } from './bootFact.ts';
-import type { CachedImage } from './images.ts';
+import { type CachedImage, Digest } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
 import { NodeSpec } from './nodeSpec.ts';
 import { Operation, type OperationProgress, type OperationResult, SecretRef } from './operations.ts';
@@ -112,3 +112,13 @@ export const MachineSecretRequest = Type.Object({ ref: SecretRef }, { additional
 export type MachineSecretRequest = Static<typeof MachineSecretRequest>;
 export const MachineSecretAnswer = Type.Object({ sealed: Type.String() }, { additionalProperties: false });
 export type MachineSecretAnswer = Static<typeof MachineSecretAnswer>;
+
+/** `POST /v1/machine/image` at the site: where this machine reads an image that an operation for it names. 404 when none does. */
+export const MachineImageRequest = Type.Object({ digest: Digest }, { additionalProperties: false });
+export type MachineImageRequest = Static<typeof MachineImageRequest>;
+/** `url` is complete, or relative to the machine listener: then it is good for this machine alone, over that listener's TLS, and until `expiresAt`. */
+export const MachineImageAnswer = Type.Object(
+  { url: Type.String({ maxLength: 2048 }), expiresAt: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+export type MachineImageAnswer = Static<typeof MachineImageAnswer>;

@@ -96,6 +96,8 @@ export const CacheImage = Type.Object(
     sources: Type.Array(Type.String()),
     signature: Type.Optional(Type.String()),
     signerKey: Type.Optional(Type.String()),
+    /** Its bytes are for the machines that are deployed from it, and for nobody else on their network. */
+    private: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 );

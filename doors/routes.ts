@@ -3,7 +3,7 @@ import type { RateLimiter } from './rateLimiter.ts';
 
 /** One row of a door's route table. */
 export interface Route<Caller = unknown> {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   path: string;
   /**
    * Who calls, settled before a byte of the body is read, so that a stranger learns nothing of what is behind. It is asked again

@@ -13,6 +13,7 @@ import type { ImageCache } from '#cache/imageCache.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { bootServerCertificate } from './bootTls/kept.ts';
 import { bootTurns } from './bootTurns.ts';
+import { openReader } from './cache/privacy.ts';
 import type { SiteConfig } from './config.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
 import { listenFds } from './listenFds.ts';
@@ -94,7 +95,7 @@ function bootOptions(
       log,
     }),
     tap,
-    images: cache,
+    images: openReader(cache, state),
     ipxeDirectory,
     ...known({ shimDirectory, raspberryPiDirectory }),
     database: state.database,

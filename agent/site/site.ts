@@ -89,6 +89,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const parts = {
     siteId,
     imagesUrlAt,
+    images: cache,
     bootOf,
     leasedTo,
     kept,

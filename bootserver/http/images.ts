@@ -20,13 +20,35 @@ export async function image(request: BootRequest, images: ImageReader): Promise<
   const [, digest = '', section] = match;
   const refusal = images.refusal?.(digest);
   if (refusal !== undefined) return errorAnswer(refusal);
-  const opened = await images.open(digest);
-  if (opened === undefined) return unavailable(request.path, images.state(digest));
+  return opened(request, digest, images, (image) =>
+    contentAnswer(request, digest, image, images, section as SectionName | undefined),
+  );
+}
+
+/** The whole of an image for one who was let in to it: nobody on the way may keep it. */
+export async function privateImage(
+  request: BootRequest,
+  digest: string,
+  images: ImageReader,
+): Promise<Answer> {
+  return opened(request, digest, images, (image) => {
+    const whole = { start: 0, endExclusive: image.sizeBytes };
+    return rangeAnswer(request, image, whole, { type, validators: wholeValidators(digest), isPrivate: true });
+  });
+}
+
+async function opened(
+  request: BootRequest,
+  digest: string,
+  images: ImageReader,
+  answerOf: (image: OpenImage) => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const image = await images.open(digest);
+  if (image === undefined) return unavailable(request.path, images.state(digest));
   try {
-    const answer = await contentAnswer(request, digest, opened, images, section as SectionName | undefined);
-    return { ...answer, release: () => opened.close() };
+    return { ...(await answerOf(image)), release: () => image.close() };
   } catch (error) {
-    await opened.close();
+    await image.close();
     throw error;
   }
 }

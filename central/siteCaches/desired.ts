@@ -77,8 +77,14 @@ function cacheImage(image: Row<'images'>, { signerKey }: Vouched): CacheImage {
     format,
     compression,
     sources: [image.source],
+    ...(isPrivate(image) && { private: true }),
     ...(signerKey === undefined || signature === null ? {} : { signature, signerKey }),
   };
+}
+
+/** What firmware and iPXE load is read before anybody could show who it is: a ramdisk, and an ISO, are not kept from their network. */
+function isPrivate({ visibility, kind, format }: Row<'images'>): boolean {
+  return visibility === 'private' && kind === 'os' && format !== 'iso';
 }
 
 /** Has the agents look at once at their desired state whose pools want an image's ref: it may mean another image now. */

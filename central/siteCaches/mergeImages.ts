@@ -24,7 +24,10 @@ function mergeOne(entries: readonly WantedImage[]): CacheImage {
   );
   const [best = bySource[0]] = bySource.toSorted((one, other) => kindRank(one.image) - kindRank(other.image));
   const sources = new Set(bySource.flatMap(({ image }) => image.sources));
-  return { ...(best as WantedImage).image, sources: [...sources] };
+  const { private: _, ...image } = (best as WantedImage).image;
+  // Bytes that one entry lets anybody read are no secret of another's.
+  const isPrivate = entries.every((entry) => entry.image.private === true);
+  return { ...image, sources: [...sources], ...(isPrivate && { private: true }) };
 }
 
 function platformRank({ isPlatform }: WantedImage): number {

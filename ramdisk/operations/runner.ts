@@ -138,13 +138,13 @@ function contextOf(
   progress: StepContext['progress'],
   signal: AbortSignal,
 ): StepContext {
-  const { nodeId, imagesUrl } = session.joined;
+  const { nodeId } = session.joined;
   const { operationId, expiresAt } = operation;
   const deadline = steadyClock.now() + (expiresAt - Date.now()) - timeToTellMs;
   const { sealing } = keys;
   const { ca, centre } = trust;
-  const { secret } = session;
-  return { operationId, nodeId, sealing, secret, imagesUrl, ca, centre, deadline, progress, say, signal };
+  const { secret, image: siteImage } = session;
+  return { operationId, nodeId, sealing, secret, siteImage, ca, centre, deadline, progress, say, signal };
 }
 
 function cancellation(operationId: string): RailheadError {

@@ -1,3 +1,4 @@
+import type { PeerCertificate } from 'node:tls';
 import { Agent, request } from 'undici';
 import {
   type ErrorCode,
@@ -6,6 +7,7 @@ import {
   RailheadError,
   type WireError,
 } from '#contract/errors.ts';
+import type { Located } from '../stream/source.ts';
 import { checkSite, siteOfCertificate } from './identity.ts';
 
 /** Requests to one site's machine listener. */
@@ -15,6 +17,11 @@ export interface SiteClient {
    * @throws RailheadError with the site's own error, or UNAVAILABLE when the site cannot be reached or trusted
    */
   post(path: string, body: unknown, options?: PostOptions): Promise<unknown>;
+  /**
+   * Where the site has something of its own, and the connection that it is to be read over: to a URL of the machine listener one that trusts as
+   * `post` does; to any other none in particular.
+   */
+  located(url: string): Located;
   /** The site that the newest certificate named. */
   readonly site: string | undefined;
   /** From now on only this site's certificate is accepted. */
@@ -29,6 +36,8 @@ export interface PostOptions {
 }
 
 const maxAnswerBytes = 8 * 1024 * 1024;
+/** A download that brings nothing for so long is given up. */
+const idleMs = 30_000;
 
 /**
  * A client that trusts certificates of `ca` alone, by their site URI and not by host name. `from` is the address of this machine that it
@@ -37,30 +46,36 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 export function connectSite(url: string, ca: string, from?: string): SiteClient {
   let expected: string | undefined;
   let site: string | undefined;
-  const dispatcher = new Agent({
-    connections: 4,
+  const common = {
     ...(from !== undefined && { localAddress: from }),
-    maxResponseSize: maxAnswerBytes,
     connect: {
       ca,
       minVersion: 'TLSv1.3',
       timeout: 10_000,
       maxCachedSessions: 0,
-      checkServerIdentity: (_host, certificate) => {
+      checkServerIdentity: (_host: string, certificate: PeerCertificate) => {
         site = siteOfCertificate(certificate);
         return checkSite(certificate, expected);
       },
     },
-  });
+  } as const;
+  const dispatcher = new Agent({ ...common, connections: 4, maxResponseSize: maxAnswerBytes });
+  const downloads = new Agent({ ...common, pipelining: 1, headersTimeout: idleMs, bodyTimeout: idleMs });
   return {
     post: (path, body, options = {}) => post(new URL(path, url), body, options, dispatcher),
+    located: (text) => {
+      const found = new URL(text, url);
+      return found.origin === new URL(url).origin
+        ? { url: found.href, dispatcher: downloads }
+        : { url: found.href };
+    },
     get site() {
       return site;
     },
     expectSite: (siteId) => {
       expected = siteId;
     },
-    close: () => dispatcher.destroy(),
+    close: async () => void (await Promise.all([dispatcher.destroy(), downloads.destroy()])),
   };
 }
 

@@ -1,6 +1,7 @@
 import { signDocument } from '#base/jws.ts';
 import { version } from '#base/version.ts';
 import {
+  MachineImageAnswer,
   type MachinePollAnswer,
   type MachineReport,
   MachineSecretAnswer,
@@ -15,6 +16,7 @@ import { checkEntry } from '../join/entry.ts';
 import { type MachineKeys, publicJwk } from '../join/keys.ts';
 import type { MachineFacts } from '../join/machine.ts';
 import { learnKeys, type Trust } from '../join/trust.ts';
+import type { Located } from '../stream/source.ts';
 import { waitUntil } from '../waitUntil.ts';
 import type { SiteClient } from './client.ts';
 
@@ -27,6 +29,11 @@ export interface Session {
   report(report: MachineReport): Promise<void>;
   /** What an operation refers to, as it was sealed to this machine. */
   secret(ref: string): Promise<string>;
+  /**
+   * Where the site's cache has an image that an operation names; one try, good for the next request alone.
+   * @throws RailheadError UNAVAILABLE or UNAUTHENTICATED: try again
+   */
+  image(digest: string): Promise<Located>;
   /** One try, for news that is stale a second later. */
   reportOnce(report: MachineReport): Promise<void>;
 }
@@ -89,6 +96,14 @@ export async function openSession(parts: JoinParts): Promise<Session> {
       if (answer instanceof RailheadError) throw answer;
       return validate(MachineSecretAnswer, answer, 'DRIVER_ERROR').sealed;
     },
+    image: async (digest) => {
+      const open = client.located(`${joined.imagesUrl.replace(/\/$/, '')}/sha256/${digest}`);
+      const answer = await client
+        .post('/v1/machine/image', { digest }, { session: joined.session, signal })
+        .catch(unlessRefused);
+      if (answer === undefined) return open;
+      return client.located(validate(MachineImageAnswer, answer, 'DRIVER_ERROR').url);
+    },
     reportOnce: async (report) => {
       await client.post('/v1/machine/report', report, { session: joined.session, signal });
     },
@@ -102,6 +117,12 @@ export async function openSession(parts: JoinParts): Promise<Session> {
 function unlessNotFound(error: unknown): RailheadError {
   if (hasCode(error, 'NOT_FOUND')) return error;
   throw error;
+}
+
+/** A site that says nothing of this image has it where every machine reads: an older one, or one that does not know the operation any more. */
+function unlessRefused(error: unknown): undefined {
+  if (hasCode(error, 'UNAVAILABLE') || hasCode(error, 'UNAUTHENTICATED')) throw error;
+  if (!(error instanceof RailheadError)) throw error;
 }
 
 /** @throws RailheadError what the site answered; FORBIDDEN, reason `entry`, when the centre did not let this machine boot as the node that the site names */

@@ -91,7 +91,7 @@ function artifactOf(input: DeployImage, context: StepContext): Artifact {
   const { progress, signal, say } = context;
   let said = '';
   const artifact = openArtifact({
-    places: placesOf(input, context.imagesUrl),
+    places: placesOf(input, context),
     sizeBytes: input.sizeBytes,
     deadline: context.deadline,
     ca: context.ca,
@@ -137,8 +137,8 @@ async function writeOnce(
   }
 }
 
-function placesOf({ digest, sources }: DeployImage, imagesUrl: string): Place[] {
-  const site: Place = { kind: 'site', url: `${imagesUrl.replace(/\/$/, '')}/sha256/${digest}` };
+function placesOf({ digest, sources }: DeployImage, { siteImage }: StepContext): Place[] {
+  const site: Place = { kind: 'site', url: "the site's cache", locate: () => siteImage(digest) };
   // Registries are the site's to speak to: it holds the credentials and a cache.
   const direct = sources.filter((url) => !url.startsWith('oci:'));
   return [site, ...direct.map((url): Place => ({ kind: 'origin', url }))];

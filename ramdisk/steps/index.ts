@@ -4,6 +4,7 @@ import type { Say } from '../console.ts';
 import type { PinnedCentre } from '../join/trust.ts';
 import type { ReportProgress } from '../operations/progress.ts';
 import type { VerifiedOperation } from '../operations/verify.ts';
+import type { Located } from '../stream/source.ts';
 import { bootKexec } from './bootKexec.ts';
 import { deployImage } from './deployImage.ts';
 import { diagDcgm } from './diagDcgm.ts';
@@ -18,8 +19,8 @@ export interface StepContext {
   sealing: KeyObject;
   /** Asks the site for what the operation refers to, sealed to this boot. */
   secret(ref: string): Promise<string>;
-  /** Base URL of the site's cache: `<imagesUrl>/sha256/<digest>`. */
-  imagesUrl: string;
+  /** Where the site's cache has an image, asked for anew at each request. */
+  siteImage(digest: string): Promise<Located>;
   /** PEM of the CA that sources inside the operator's network may be certified by. */
   ca: string;
   /** What an installed OS is to know of the centre. */

@@ -36,7 +36,7 @@ export interface OpenedAnswer {
  * @throws RailheadError DRIVER_ERROR for a redirect that is refused; undici's error when the connection fails
  */
 export async function ask(
-  agent: Agent,
+  agent: Dispatcher,
   url: string,
   offset: number,
   options: { plain: boolean; etag: string | undefined; signal: AbortSignal },
@@ -66,7 +66,7 @@ function requestHeaders(offset: number, { plain, etag }: { plain: boolean; etag:
   };
 }
 
-function send(agent: Agent, url: string, headers: Record<string, string>, signal: AbortSignal) {
+function send(agent: Dispatcher, url: string, headers: Record<string, string>, signal: AbortSignal) {
   return request(url, { method: 'GET', dispatcher: agent, headers, signal });
 }
 

@@ -1,4 +1,4 @@
-import type { Agent } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { backoffMs } from '#base/backoff.ts';
 import { type Clock, steadyClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
@@ -6,10 +6,19 @@ import { hasCode, RailheadError } from '#contract/errors.ts';
 import { judge, sizeMismatch, sourceError, type Verdict, withoutQuery } from './answer.ts';
 import { ask, type OpenedAnswer, type SourceOptions, sourceAgent } from './request.ts';
 
+/** Where a place is, and the connection that it is to be read over; without one any that believes the public CAs and the options'. */
+export interface Located {
+  url: string;
+  dispatcher?: Dispatcher;
+}
+
 /** One place that has the artifact. */
 export interface Place {
   kind: 'site' | 'origin';
+  /** Of a place that is to be located: what it is called. */
   url: string;
+  /** Says before each request where it is now, and over what it is to be read. */
+  locate?(): Promise<Located>;
 }
 
 export interface ArtifactOptions extends SourceOptions {
@@ -79,7 +88,7 @@ async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGener
 
 /** The reading from one place, and what is remembered of it between requests. */
 interface Reading {
-  readonly place: Place;
+  place: Place;
   /** No other place is left to ask. */
   readonly isLast: boolean;
   readonly agent: Agent;
@@ -98,7 +107,6 @@ type Body = OpenedAnswer['body'];
 
 /** Reads from one place to the end; returns why it cannot be read from there when another place may. */
 async function* readFrom(reading: Reading): AsyncGenerator<Buffer, RailheadError | undefined> {
-  const { place } = reading;
   for (;;) {
     const { verdict, body } = await tryOnce(reading);
     if (verdict.kind === 'take') {
@@ -113,10 +121,18 @@ async function* readFrom(reading: Reading): AsyncGenerator<Buffer, RailheadError
     if (verdict.kind === 'next') return verdict.error;
     if (verdict.kind === 'fail') throw verdict.error;
     if (verdict.kind === 'again' && verdict.plain && reading.plain)
-      return sourceError(place, 'range', verdict.why);
+      return sourceError(reading.place, 'range', verdict.why);
     const givenUp = await pause(verdict, reading);
     if (givenUp !== undefined) return givenUp;
   }
+}
+
+/** Where the place is for the next request; what is said of it from here on names that. */
+async function located(reading: Reading): Promise<Located> {
+  const { place } = reading;
+  const found = await place.locate?.();
+  if (found !== undefined) reading.place = { ...place, url: found.url };
+  return found ?? { url: place.url };
 }
 
 async function tryOnce(reading: Reading): Promise<{ verdict: Verdict; body?: Body }> {
@@ -124,8 +140,9 @@ async function tryOnce(reading: Reading): Promise<{ verdict: Verdict; body?: Bod
   const { signal } = options;
   const { receivedBytes: offset, totalBytes } = state;
   try {
-    const { answer, body } = await ask(agent, place.url, offset, { plain, etag, signal });
-    const asked = { place: place.kind, url: place.url, offset, totalBytes, etag, now: Date.now() };
+    const { url, dispatcher = agent } = await located(reading);
+    const { answer, body } = await ask(dispatcher, url, offset, { plain, etag, signal });
+    const asked = { place: place.kind, url, offset, totalBytes, etag, now: Date.now() };
     return { verdict: judge(answer, asked), body };
   } catch (error) {
     signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { goneSignal } from '#doors/goneSignal.ts';
 import { anyone, type Route, route } from '#doors/routes.ts';
 import { refuseRevoked } from '../../join/revocations.ts';
 import type { Session } from '../store/sessions.ts';
+import { imageRoutes } from './imageRoutes.ts';
 import { joinMachine } from './join.ts';
 import type { MachineParts } from './parts.ts';
 import { pollMachine, type Told } from './poll.ts';
@@ -41,6 +42,7 @@ export function machineRoutes(parts: MachineParts): Route[] {
       admit: session,
       answer: ({ body }, caller) => giveSecret(body, caller, parts),
     }),
+    ...imageRoutes(parts, session),
     route({
       method: 'POST',
       path: '/v1/machine/report',

@@ -50,6 +50,7 @@ test("a pool's policy.prewarmImages become its site's cacheImages, only those th
     {
       ref: 'good@1',
       kind: 'os',
+      private: true,
       digest: digest('1'),
       sizeBytes: 7,
       format: 'raw',
@@ -92,7 +93,9 @@ test('promote refreshes the desired state of the sites whose pools pre-warm the 
   expect(refs(first)).toEqual([]);
   const waiting = site.specAfter(first?.generation);
   await centre.call('images.promote', { tenantId: 'root', imageId });
-  expect(refs(await waiting)).toEqual(['shared-soon@1']);
+  const after = await waiting;
+  expect(refs(after)).toEqual(['shared-soon@1']);
+  expect(after?.site?.cacheImages[0]).not.toHaveProperty('private');
   await site.close();
 });
 

@@ -40,3 +40,27 @@ test('each digest stands once, ramdisks first, with every source of it once, the
     }),
   );
 });
+
+test('bytes that one catalog lets anybody read are no secret of another’s', () => {
+  const image = {
+    ref: 'a@1',
+    kind: 'os',
+    digest: '1',
+    format: 'raw',
+    compression: 'none',
+    sources: ['https://a'],
+  } as const;
+  const entry = (more: object) => ({
+    isPlatform: false,
+    image: { ...image, sources: ['https://a'], ...more },
+  });
+  expect(mergeImages([entry({ private: true }), entry({ private: true })])).toMatchObject([
+    { private: true },
+  ]);
+  for (const open of [{}, { kind: 'ramdisk' }])
+    for (const wanted of [
+      [entry({ private: true }), entry(open)],
+      [entry(open), entry({ private: true })],
+    ])
+      expect(mergeImages(wanted)[0]).not.toHaveProperty('private');
+});

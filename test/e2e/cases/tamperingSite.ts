@@ -52,10 +52,11 @@ function sceneOn(disk: TestDisk, image: Buffer, imagesUrl: string): Promise<Scen
     otherPaths: [],
   };
   const sha256 = createHash('sha256').update(image).digest('hex');
+  const siteImage = async (digest: string) => ({ url: `${imagesUrl}/sha256/${digest}` });
   return setScene({
     runStep: ({ action, input }, context) => {
       if (action !== 'deploy.image') throw new Error(`${action} was begun`);
-      return deployTo(async () => [listed], input, { ...context, imagesUrl });
+      return deployTo(async () => [listed], input, { ...context, siteImage });
     },
     image: { sha256, sizeBytes: image.length, compression: 'none' },
     disk: { serial },

@@ -18,6 +18,7 @@ export function attemptsAtMachines(url: string, loot: MachineLoot): Attempt[] {
     ...asking(url, loot, dispatcher),
     ...joining(url, loot, dispatcher),
     ...joined(url, loot, dispatcher),
+    ...readingImages(url, loot, dispatcher),
   ];
 }
 
@@ -75,6 +76,7 @@ function joined(url: string, { bootTokens, sessions }: MachineLoot, dispatcher: 
   const bodies = {
     'POST /v1/machine/poll': { waitSeconds: 0, taken: [] },
     'POST /v1/machine/secret': { operationId: 'op_1' },
+    'POST /v1/machine/image': { digest: '0'.repeat(64) },
     'POST /v1/machine/report': { results: [], progress: [] },
   };
   const attempts = Object.entries(bodies).flatMap(([route, body]) => {
@@ -92,6 +94,25 @@ function joined(url: string, { bootTokens, sessions }: MachineLoot, dispatcher: 
     ];
   });
   return [...attempts, forgedResult(url, sessions.good, dispatcher)];
+}
+
+/** An image's URL is made by the site alone, for one machine. */
+function readingImages(url: string, { sessions }: MachineLoot, dispatcher: Agent): Attempt[] {
+  const path = `/v1/images/sha256/${'0'.repeat(64)}`;
+  const made = '?node=node_1&expires=99999999999999&signature=bWFkZSB1cA';
+  return ['GET', 'HEAD'].flatMap((method) => {
+    const by = (credential: Attempt['credential'], how: string, query = '', bearer?: string): Attempt => ({
+      route: `${method} /v1/images/sha256/:digest`,
+      credential,
+      how,
+      send: () => send(`${method} /`, url, { dispatcher, bearer, path: `${path}${query}` }),
+    });
+    return [
+      by('none', 'a digest alone'),
+      by('foreign', 'a URL that was made up', made),
+      by('stolen', "a machine's session in place of a URL", '', sessions.good),
+    ];
+  });
 }
 
 /** Whoever has a machine's session and not its key can report nothing as done. */

@@ -68,7 +68,7 @@ function contextFor(imagesUrl: string) {
     nodeId: 'node_1',
     sealing: sealing.privateKey,
     secret: async (ref) => secrets.get(ref) ?? '',
-    imagesUrl,
+    siteImage: async (digest) => ({ url: `${imagesUrl}/sha256/${digest}` }),
     ca: '',
     centre: {},
     deadline: Date.now() + 10_000,

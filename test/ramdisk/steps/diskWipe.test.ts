@@ -40,7 +40,7 @@ const context = (signal = AbortSignal.timeout(15_000)): StepContext => ({
   nodeId: 'node_1',
   sealing: generateKeyPairSync('x25519').privateKey,
   secret: () => expect.unreachable('a wipe needs no secret'),
-  imagesUrl: '',
+  siteImage: () => expect.unreachable('a wipe reads no image'),
   ca: '',
   centre: {},
   deadline: Date.now() + 10_000,
