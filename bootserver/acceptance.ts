@@ -74,8 +74,8 @@ export class Acceptance {
 
 function notAccepted(offers: number): string {
   return (
-    `${offers} offers in a row were not accepted: do they reach the machine (spanning tree delay, DHCP snooping, a relay that drops ` +
-    'them)? Is another DHCP server on this network? Old firmware may want the quirk option-60'
+    `${offers} offers in a row were not accepted: do they reach the machine (spanning tree delay, DHCP snooping, a VLAN that is tagged ` +
+    'on one side only, a relay that drops them)? Is another DHCP server on this network? Old firmware may want the quirk option-60'
   );
 }
 

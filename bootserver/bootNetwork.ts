@@ -138,6 +138,7 @@ async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts
     files: { get: (name) => own.get(name) ?? parts.raspberryPi.get(name) },
     limits: await transferLimits(network.interface),
     report: (transfer) => reportTransfer(transfer, parts),
+    missing: (client, file) => reportMissing(client, file, parts),
     ...(parts.tap && { tap: parts.tap.byAddress(parts.holders.macAt) }),
     log,
     clock,
@@ -203,4 +204,16 @@ export function reportTransfer(
   const fact = { step: 'tftp', file, outcome, bytes, blockSize, resentBlocks } as const;
   boots.note(mac, 'boot.tftp', `${file} ${outcome}, ${bytes} bytes`, fact);
   if (transfer.outcome === 'complete') boots.loaderGiven(mac);
+}
+
+/** A file that is not here was asked for: a step of the machine's boot, once in a boot. Loaders look for files that need not exist. */
+export function reportMissing(
+  client: string,
+  file: string,
+  { boots, holders }: Pick<BootParts, 'boots' | 'holders'>,
+): void {
+  const mac = holders.macAt(client);
+  const name = file.replace(/[^ -~]+/g, '?').slice(0, 128);
+  if (mac === undefined || !boots.isFirstMiss(mac, name)) return;
+  boots.note(mac, 'boot.tftp', `asked for ${name}, there is no such file`, { step: 'no-file', file: name });
 }

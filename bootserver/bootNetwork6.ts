@@ -1,6 +1,6 @@
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { bootScript6 } from '#ipxe/bootScript6.ts';
-import { type BootParts, type RunningNetwork, reportTransfer } from './bootNetwork.ts';
+import { type BootParts, type RunningNetwork, reportMissing, reportTransfer } from './bootNetwork.ts';
 import type { Lease6Table } from './dhcp6/leases.ts';
 import type { Dhcp6Network, Dhcp6Site } from './dhcp6/network.ts';
 import { startDhcp6Server } from './dhcp6/server.ts';
@@ -63,13 +63,15 @@ async function startTftp(network: BootNetwork6, parts: BootParts6): Promise<Clos
     files,
     limits: await transferLimits(network.interface, 'ipv6'),
     report: (transfer) => reportTransfer(transfer, parts),
+    missing: (client, file) => reportMissing(client, file, parts),
+    ...(parts.tap && { tap: parts.tap.byAddress(parts.holders.macAt) }),
     log,
     clock,
   });
 }
 
 function startDhcp6(network: BootNetwork6, httpUrl: string, parts: BootParts6): Promise<Closable> {
-  const { leases, boots, log, clock, relayed, reservations, sighted } = parts;
+  const { leases, boots, log, clock, relayed, reservations, sighted, tap } = parts;
   return startDhcp6Server({
     interfaceName: network.interface,
     port: parts.ports.dhcp6,
@@ -83,6 +85,7 @@ function startDhcp6(network: BootNetwork6, httpUrl: string, parts: BootParts6): 
     leases,
     boots,
     ...(sighted !== undefined && { sighted }),
+    ...(tap !== undefined && { tap }),
     log,
     clock,
   });

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
@@ -26,6 +27,8 @@ import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
 import type { PacketTap } from './packetTap.ts';
 import { raspberryPiFiles, readRaspberryPiFiles } from './raspberryPiFiles.ts';
 import type { Sighting } from './sighting.ts';
+import { installerLine, type SyslogMessage } from './syslog/message.ts';
+import { type SyslogListen, startSyslogServer } from './syslog/server.ts';
 import type { TroubleCounts } from './troubles.ts';
 
 export type { BootNetwork, RelayedNetwork } from './bootNetwork.ts';
@@ -64,6 +67,8 @@ export interface BootServerOptions {
   /** Default 8080, on each network's address. */
   httpPort?: number;
   https?: HttpsBoot;
+  /** Takes the log of installers into the timelines of their machines. */
+  syslog?: SyslogListen;
   /** Defaults 67, 547, 69 and 4011; others are for tests. */
   dhcpPort?: number;
   dhcp6Port?: number;
@@ -93,16 +98,17 @@ export interface BootServer extends Closable {
 export async function startBootServer(options: BootServerOptions): Promise<BootServer> {
   const parts = await bootParts(options);
   const running: RunningNetwork[] = [];
+  const started: Closable[] = [];
   try {
     for (const network of options.networks)
       running.push(await named(network, startBootNetwork(network, parts)));
     const { networks6 = [] } = options;
-    if (networks6.length > 0) {
-      const own = parts6(options, parts);
-      for (const network of networks6) running.push(await named(network, startBootNetwork6(network, own)));
-    }
+    const own6 = networks6.length > 0 ? parts6(options, parts) : undefined;
+    if (own6 !== undefined)
+      for (const network of networks6) running.push(await named(network, startBootNetwork6(network, own6)));
+    if (options.syslog !== undefined) started.push(await startSyslog(options.syslog, parts, own6));
   } catch (error) {
-    await closeAll(running);
+    await closeAll([...running, ...started]);
     throw error;
   }
   const [main] = running as [RunningNetwork];
@@ -113,7 +119,7 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     heldBeside: parts.holders.heldBeside,
     troubles: parts.boots.troubles,
     close: async () => {
-      await closeAll(running);
+      await closeAll([...running, ...started]);
       parts.leases.close();
     },
   };
@@ -176,6 +182,22 @@ function parts6(options: BootServerOptions, parts: BootParts): BootParts6 {
     serverDuid: keptServerDuid(options.database),
     ports: { ...parts.ports, dhcp6: options.dhcp6Port ?? 547 },
   };
+}
+
+/** @throws Error with a system `code` when the port cannot be had, whose `syslog` is true */
+async function startSyslog(
+  listen: SyslogListen,
+  { boots, holders, log }: BootParts,
+  parts6: BootParts6 | undefined,
+): Promise<Closable> {
+  const macAt = (address: string) => (isIPv6(address) ? parts6?.holders : holders)?.macAt(address);
+  const logged = (mac: string, message: SyslogMessage) =>
+    boots.logged(mac, installerLine(message), message.severity);
+  try {
+    return await startSyslogServer({ ...listen, macAt, logged, log });
+  } catch (error) {
+    throw Object.assign(error as Error, { syslog: true });
+  }
 }
 
 /** An error says of which network it is. */

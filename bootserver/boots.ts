@@ -18,13 +18,15 @@ interface Boot {
   advised: Set<Trouble>;
   /** What it asked for piece by piece. */
   inPieces: Set<string>;
+  /** Files that it asked for and that are not here. */
+  missed: Set<string>;
 }
 
 /** Firmware repeats a DISCOVER for up to a minute; after that it is another try. */
 const quietMs = 60_000;
 
 /** Things remembered of one boot; a machine fetches an ISO, or an image for its disk. */
-const mostInPieces = 16;
+const mostOfBoot = 16;
 
 const ipxe: readonly ClientKind[] = ['ipxe', 'own-ipxe'];
 const firmware: readonly ClientKind[] = bootClasses.filter((kind) => !ipxe.includes(kind));
@@ -77,12 +79,24 @@ export class Boots {
     this.#timeline({ bootId: boot.bootId, mac, type, text, ...(fact !== undefined && { fact }) });
   }
 
+  /**
+   * A line of an installer's log. It may be made up, by whoever has or takes the machine's address: it changes nothing of what is known of
+   * the boot, and begins none.
+   */
+  logged(mac: string, text: string, severity: number): void {
+    const bootId = this.#boots.get(mac)?.bootId ?? this.#lastBoot(mac);
+    if (bootId !== undefined)
+      this.#timeline({ bootId, mac, type: 'boot.log', text, fact: { step: 'log', severity } });
+  }
+
   /** Whether this is the first piece of `path` that the machine asks for in its present boot. */
   isFirstPiece(mac: string, path: string): boolean {
-    const { inPieces } = this.#current(mac);
-    if (inPieces.has(path) || inPieces.size >= mostInPieces) return false;
-    inPieces.add(path);
-    return true;
+    return isNew(this.#current(mac).inPieces, path);
+  }
+
+  /** Whether the machine asks for this file, which is not here, for the first time in its present boot. */
+  isFirstMiss(mac: string, file: string): boolean {
+    return isNew(this.#current(mac).missed, file);
   }
 
   /** Counts what no machine's timeline tells. */
@@ -177,8 +191,16 @@ export class Boots {
       lastSeen: this.#clock.now(),
       advised: new Set(),
       inPieces: new Set(),
+      missed: new Set(),
     };
     this.#boots.set(mac, boot);
     return boot;
   }
+}
+
+/** Adds an item, while there is room for it. */
+function isNew(items: Set<string>, item: string): boolean {
+  if (items.has(item) || items.size >= mostOfBoot) return false;
+  items.add(item);
+  return true;
 }

@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { withoutZone } from '#base/ipv6Address.ts';
 
 /** One UDP datagram as the boot server saw it. */
 export interface SeenDatagram {
@@ -43,10 +43,10 @@ export class PacketTap {
     return this.#rings.size > 0;
   }
 
-  /** Keeps a datagram of this machine, if it is looked at. Those over IPv6 are not kept. */
+  /** Keeps a datagram of this machine, if it is looked at. */
   saw(mac: string | undefined, datagram: Omit<SeenDatagram, 'at'>): void {
     const ring = mac === undefined ? undefined : this.#rings.get(mac);
-    if (ring === undefined || !isIPv4(datagram.from.address) || !isIPv4(datagram.to.address)) return;
+    if (ring === undefined) return;
     if (this.#now() - ring.askedAt > forgottenMs) {
       this.#rings.delete(mac as string);
       return;
@@ -87,7 +87,7 @@ export class PacketTap {
 }
 
 function endOf({ address, port }: SeenDatagram['from']): SeenDatagram['from'] {
-  return { address, port };
+  return { address: withoutZone(address), port };
 }
 
 function drop(ring: Ring): void {

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+import { ipv6Bytes } from '#base/ipv6Address.ts';
 import type { SeenDatagram } from './packetTap.ts';
 
 /** LINKTYPE_RAW: a packet begins with its IP header (https://www.tcpdump.org/linktypes.html). */
@@ -18,7 +20,7 @@ export function pcapHeader(): Buffer {
 
 /** One datagram as a record of the file. Its IP and UDP headers are made up again: the server saw the addresses and the payload. */
 export function pcapRecord(datagram: SeenDatagram): Buffer {
-  const packet = ipv4Packet(datagram);
+  const packet = isIPv6(datagram.from.address) ? ipv6Packet(datagram) : ipv4Packet(datagram);
   const header = Buffer.alloc(16);
   header.writeUInt32LE(Math.floor(datagram.at / 1000), 0);
   header.writeUInt32LE((datagram.at % 1000) * 1000, 4);
@@ -27,32 +29,47 @@ export function pcapRecord(datagram: SeenDatagram): Buffer {
   return Buffer.concat([header, packet]);
 }
 
-function ipv4Packet({ from, to, payload }: SeenDatagram): Buffer {
-  const body = payload.subarray(0, longestPacket - 28);
-  const packet = Buffer.alloc(28 + body.length);
-  packet.writeUInt8(0x45, 0);
-  packet.writeUInt16BE(packet.length, 2);
-  packet.writeUInt8(64, 8);
-  packet.writeUInt8(udp, 9);
-  writeAddress(packet, from.address, 12);
-  writeAddress(packet, to.address, 16);
-  packet.writeUInt16BE(from.port, 20);
-  packet.writeUInt16BE(to.port, 22);
-  packet.writeUInt16BE(8 + body.length, 24);
-  body.copy(packet, 28);
-  packet.writeUInt16BE(checksum(packet.subarray(0, 20)), 10);
-  packet.writeUInt16BE(udpChecksum(packet), 26);
-  return packet;
+/** RFC 791 §3.1. */
+function ipv4Packet(datagram: SeenDatagram): Buffer {
+  const addresses = Buffer.concat([ipv4Bytes(datagram.from.address), ipv4Bytes(datagram.to.address)]);
+  const body = udpDatagram(datagram, addresses, longestPacket - 20);
+  const header = Buffer.alloc(12);
+  header.writeUInt8(0x45, 0);
+  header.writeUInt16BE(20 + body.length, 2);
+  header.writeUInt8(64, 8);
+  header.writeUInt8(udp, 9);
+  header.writeUInt16BE(checksum(Buffer.concat([header, addresses])), 10);
+  return Buffer.concat([header, addresses, body]);
 }
 
-function writeAddress(packet: Buffer, address: string, at: number): void {
-  for (const [index, part] of address.split('.').entries()) packet.writeUInt8(Number(part), at + index);
+/** RFC 8200 §3. */
+function ipv6Packet(datagram: SeenDatagram): Buffer {
+  const addresses = Buffer.concat([ipv6Bytes(datagram.from.address), ipv6Bytes(datagram.to.address)]);
+  const body = udpDatagram(datagram, addresses, longestPacket - 40);
+  const header = Buffer.alloc(8);
+  header.writeUInt8(0x60, 0);
+  header.writeUInt16BE(body.length, 4);
+  header.writeUInt8(udp, 6);
+  header.writeUInt8(64, 7);
+  return Buffer.concat([header, addresses, body]);
 }
 
-/** RFC 768: over a pseudo header of addresses, protocol and length, and the datagram; 0 is sent as its other form. */
-function udpChecksum(packet: Buffer): number {
-  const length = Buffer.from([0, udp, (packet.length - 20) >> 8, (packet.length - 20) & 255]);
-  return checksum(Buffer.concat([packet.subarray(12, 20), length, packet.subarray(20)])) || 0xffff;
+function ipv4Bytes(address: string): Buffer {
+  return Buffer.from(address.split('.').map(Number));
+}
+
+/**
+ * RFC 768. The checksum is over a pseudo header of addresses, protocol and length, and the datagram; 0 is sent as its other form. IPv6's
+ * pseudo header (RFC 8200 §8.1) only has more zeros, which add nothing.
+ */
+function udpDatagram({ from, to, payload }: SeenDatagram, addresses: Buffer, longest: number): Buffer {
+  const datagram = Buffer.concat([Buffer.alloc(8), payload.subarray(0, longest - 8)]);
+  datagram.writeUInt16BE(from.port, 0);
+  datagram.writeUInt16BE(to.port, 2);
+  datagram.writeUInt16BE(datagram.length, 4);
+  const pseudo = Buffer.from([0, udp, datagram.length >> 8, datagram.length & 255]);
+  datagram.writeUInt16BE(checksum(Buffer.concat([addresses, pseudo, datagram])) || 0xffff, 6);
+  return datagram;
 }
 
 /** RFC 1071. */

@@ -56,6 +56,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
         | 'boot.http'
         | 'boot.disk'
         | 'boot.advice'
+        /** A line of an installer's log, which only the site keeps. */
+        | 'boot.log'
         | 'boot.other';
       text: string;
       fact?: BootFact;

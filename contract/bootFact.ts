@@ -11,6 +11,8 @@ export type BootFact =
       blockSize: number;
       resentBlocks: number;
     }
+  /** By TFTP: it asked for a file that is not here. */
+  | { step: 'no-file'; file: string }
   /** By HTTP: the firmware or another iPXE fetches our boot program. */
   | { step: 'loader'; file: string }
   | { step: 'script'; boots: 'ramdisk' | 'iso' | 'disk' | 'vlan' }

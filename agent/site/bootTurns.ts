@@ -136,7 +136,8 @@ function withNode<Event extends BootEvent | Happening>(
 const strangerSteps = { perSecond: 50, burst: 2000 };
 
 function tellStep(step: BootEvent & { nodeId?: string }, strangers: RateLimiter, parts: BootTurnParts): void {
-  if (step.nodeId !== undefined || strangers.take('strangers') === 0) tell(step, parts);
+  const kind = step.type === 'boot.log' ? 'lines of installers' : 'steps';
+  if (step.nodeId !== undefined || strangers.take(kind) === 0) tell(step, parts);
 }
 
 /** A machine boots also when its history cannot be written. */
@@ -147,5 +148,6 @@ function tell(happening: Happening, { state, onEvent, log }: BootTurnParts): voi
     log.error({ err: explained(error), ...happening }, 'an event was lost');
     return;
   }
-  onEvent();
+  // The centre is not told of these.
+  if (happening.type !== 'boot.log') onEvent();
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { refuse } from './configRefusal.ts';
 import type { SiteConfig } from './configSchema/index.ts';
+import { listenPlace, type Place } from './listenPlace.ts';
 import { checkNetworks } from './networkChecks.ts';
 import { checkNetworks6 } from './networkChecks6.ts';
 import { machineListens, ownNetworks } from './networks.ts';
@@ -13,7 +14,9 @@ export function checkConfig(config: SiteConfig): void {
   checkUrl('central.url', config.central.url);
   checkListen('machine.listen', config.machine.listen);
   checkListen('admin.listen', config.admin.listen);
+  checkListen('syslog.listen', config.syslog.listen);
   checkDoors(config);
+  checkSyslog(config);
 }
 
 function checkUrl(path: string, url: string | undefined): void {
@@ -23,7 +26,7 @@ function checkUrl(path: string, url: string | undefined): void {
 
 function checkListen(path: string, listen: string | undefined): void {
   if (listen === undefined) return;
-  const { host, port } = place(listen);
+  const { host, port } = listenPlace(listen);
   if (isIP(host) === 0) refuse(path, 'must be an IP address and a port');
   if (port < 1 || port > 65_535) refuse(path, 'the port must be 1 to 65535');
 }
@@ -44,9 +47,9 @@ function checkDoors({ provisioning, boot, machine, admin }: SiteConfig): void {
     ),
     ...machineListens({ provisioning, machine }).map((listen) => ({
       path: 'machine.listen',
-      ...place(listen),
+      ...listenPlace(listen),
     })),
-    { path: 'admin.listen', ...place(admin.listen) },
+    { path: 'admin.listen', ...listenPlace(admin.listen) },
   ];
   for (const [at, door] of doors.entries()) {
     const other = doors.slice(0, at).find((earlier) => overlap(earlier, door));
@@ -54,14 +57,14 @@ function checkDoors({ provisioning, boot, machine, admin }: SiteConfig): void {
   }
 }
 
-interface Place {
-  host: string;
-  port: number;
-}
+/** Ports of UDP that a site has beside those that it is told: DHCPv6 and PXE. */
+const fixedPorts: readonly number[] = [547, 4011];
 
-function place(listen: string): Place {
-  const colon = listen.lastIndexOf(':');
-  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
+function checkSyslog({ syslog, boot }: SiteConfig): void {
+  if (syslog.listen === undefined) return;
+  const { port } = listenPlace(syslog.listen);
+  if ([...fixedPorts, boot.dhcpPort, boot.tftpPort].includes(port))
+    refuse('syslog.listen', `port ${port} is that of another service of the site`);
 }
 
 function overlap(one: Place, other: Place): boolean {

@@ -17,6 +17,7 @@ import { openReader } from './cache/privacy.ts';
 import type { SiteConfig } from './config.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
 import { listenFds } from './listenFds.ts';
+import { listenPlace } from './listenPlace.ts';
 import { loaderOf } from './loaderOf.ts';
 import { localHosts } from './localHosts.ts';
 import { ownNetworks, relayedNetworks } from './networks.ts';
@@ -53,10 +54,16 @@ export async function openBoot(
     if (hasCode(error, 'INVALID_CONFIG')) throw withField(error);
     const reason = systemCode(error);
     if (reason === undefined || error instanceof RailheadError) throw error;
+    if ((error as { syslog?: true }).syslog) throw noSyslog(config.syslog.listen, reason, error);
     const { path, interface: name, address } = failedNetwork(error, config);
     const message = `the boot server cannot have its sockets on ${name}, ${address} (${reason}): check the interface, its address, and what else listens there`;
     throw new RailheadError('INVALID_CONFIG', message, { path: `${path}.interface`, reason }, error);
   }
+}
+
+function noSyslog(listen: string | undefined, reason: string, cause: unknown): RailheadError {
+  const message = `syslog cannot have ${listen} (${reason}): check the address, what else listens there, and whether the agent may (\`bcd site sockets\` writes a socket for it)`;
+  return new RailheadError('INVALID_CONFIG', message, { path: 'syslog.listen', reason }, cause);
 }
 
 async function httpsBoot(config: SiteConfig, parts: BootParts): Promise<BootServerOptions['https']> {
@@ -97,7 +104,7 @@ function bootOptions(
     tap,
     images: openReader(cache, state),
     ipxeDirectory,
-    ...known({ shimDirectory, raspberryPiDirectory }),
+    ...known({ shimDirectory, raspberryPiDirectory, syslog: syslogListen(config, passed) }),
     database: state.database,
     log,
     httpPort,
@@ -130,6 +137,15 @@ function withSockets(
     return { ...network, sockets: known({ dhcp: fds('dhcp'), tftp, pxe }) };
   });
   return networks as unknown as BootServerOptions['networks'];
+}
+
+function syslogListen(
+  { syslog: { listen } }: SiteConfig,
+  passed: ReadonlyMap<string, readonly number[]>,
+): BootServerOptions['syslog'] {
+  if (listen === undefined) return undefined;
+  const { host: address, port } = listenPlace(listen);
+  return { address, port, ...known({ fd: passed.get('syslog')?.[0] }) };
 }
 
 function withSockets6(config: SiteConfig, passed: ReadonlyMap<string, readonly number[]>): BootNetwork6[] {

@@ -17,16 +17,16 @@ export interface Unit {
 
 /**
  * The systemd sockets of a site, so that the agent needs no privilege for its ports: for each network one of TFTP and, by its
- * mode, one of DHCP and one of port 4011; two more where it has IPv6.
+ * mode, one of DHCP and one of port 4011; two more where it has IPv6, and one of syslog.
  * The interface is written out: systemd 252 ignores `BindToDevice=%i` without a word, and a DHCP server that answers on every
  * interface is a hazard. TFTP and port 4011 are bound to the address, so that a reply leaves from the one that was asked; of DHCP's two
  * sockets the first hears broadcasts, the second sends.
  */
 export function socketUnits(config: Configured): Unit[] {
-  return [...units4(config), ...units6(config)];
+  return [...units4(config), ...units6(config), ...syslogUnits(config)];
 }
 
-type Configured = Pick<SiteConfig, 'provisioning' | 'machine' | 'boot'>;
+type Configured = Pick<SiteConfig, 'provisioning' | 'machine' | 'boot' | 'syslog'>;
 
 function units4(config: Configured): Unit[] {
   const { dhcpPort, tftpPort } = config.boot;
@@ -62,6 +62,12 @@ function units6(config: Configured): Unit[] {
       unit(named('tftp6'), `TFTP on ${address}`, tftp),
     ];
   });
+}
+
+function syslogUnits({ syslog: { listen } }: Configured): Unit[] {
+  if (listen === undefined) return [];
+  const lines = [`ListenDatagram=${listen}`, 'BindIPv6Only=ipv6-only', 'FreeBind=yes', 'ReceiveBuffer=1M'];
+  return [unit('syslog', `syslog on ${listen}`, lines)];
 }
 
 export async function writeUnits(directory: string, units: readonly Unit[]): Promise<void> {

@@ -16,6 +16,9 @@ export const messageType = {
   relayReply: 13,
 } as const;
 
+/** All_DHCP_Relay_Agents_and_Servers (RFC 8415 §7.1): whom clients and relays ask. */
+export const allServers = 'ff02::1:2';
+
 /** One option as it stands in a message: its bytes are not looked into. An option may come several times. */
 export interface RawOption {
   code: number;

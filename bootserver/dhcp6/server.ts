@@ -4,15 +4,18 @@ import { openInterfaceSocket } from '#base/boundSocket.ts';
 import { withoutZone } from '#base/ipv6Address.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Intake } from '../dhcp/intake.ts';
+import type { PacketTap } from '../packetTap.ts';
 import { macOfAddress } from './address.ts';
 import { client6Facts } from './client.ts';
 import { decide6 } from './decide.ts';
 import { Journal6, type Journal6Parts } from './journal.ts';
 import type { Lease6Table } from './leases.ts';
+import { allServers } from './message.ts';
 import type { Dhcp6Network, Dhcp6Site, Reservations6 } from './network.ts';
 import { readOption } from './options.ts';
 import { answersAtSource, type Relayed, unwrap, wrap } from './relay.ts';
 import type { Decision6 } from './reply.ts';
+import { tapReply, tapRequest } from './tapped.ts';
 
 export interface Dhcp6ServerOptions extends Journal6Parts {
   interfaceName: string;
@@ -24,10 +27,9 @@ export interface Dhcp6ServerOptions extends Journal6Parts {
   site: Dhcp6Site;
   reservations: Reservations6;
   leases: Lease6Table;
+  tap?: PacketTap;
 }
 
-/** All_DHCP_Relay_Agents_and_Servers (RFC 8415 §7.1): whom clients and relays ask. */
-const group = 'ff02::1:2';
 /** Where a relay hears answers. */
 const serverPort = 547;
 /** For so long a pool that had no address is not looked through again. */
@@ -43,6 +45,7 @@ interface Serving extends Dhcp6ServerOptions {
 }
 
 interface Datagram {
+  bytes: Buffer;
   relayed: Relayed;
   from: RemoteInfo;
 }
@@ -63,7 +66,7 @@ export async function startDhcp6Server(options: Dhcp6ServerOptions): Promise<Clo
   socket.bind({ fd: options.fd ?? openInterfaceSocket(interfaceName, options.port, 'ipv6') });
   await listening;
   socket.on('error', (error) => log.error({ err: error }, 'DHCPv6 socket failed'));
-  socket.addMembership(group, `::%${interfaceName}`);
+  socket.addMembership(allServers, `::%${interfaceName}`);
   return {
     close: async () => {
       intake.close();
@@ -92,7 +95,7 @@ function receive(
   }
   const address = relayed.relays.at(-1)?.peerAddress ?? withoutZone(from.address);
   const duid = readOption(relayed.message.options, 'clientId')?.toString('latin1') ?? '';
-  intake.take(isKnown(address, options) ? address : `${stranger}${duid}`, { relayed, from });
+  intake.take(isKnown(address, options) ? address : `${stranger}${duid}`, { bytes, relayed, from });
 }
 
 /** A machine that the site has named, or that uses an address of ours. */
@@ -114,9 +117,10 @@ function serve(datagram: Datagram, serving: Serving): void {
   }
 }
 
-function respond({ relayed, from }: Datagram, serving: Serving): void {
+function respond({ bytes, relayed, from }: Datagram, serving: Serving): void {
   const { boots, leases, clock, journal } = serving;
   const client = client6Facts(relayed, withoutZone(from.address));
+  tapRequest(serving, client.mac, { bytes, from, isRelayed: relayed.relays.length > 0 });
   journal.observe(relayed, client);
   const now = clock.now();
   const { isLooping } = boots.stateOf(client.mac);
@@ -128,7 +132,7 @@ function respond({ relayed, from }: Datagram, serving: Serving): void {
   });
   if (decision.kind === 'reply') {
     for (const change of decision.changes) leases.set(change);
-    whenStored(() => send(decision, relayed, from, serving), serving);
+    whenStored(() => send({ decision, relayed, from, mac: client.mac }, serving), serving);
     if (decision.noAddress) serving.fullUntil = now + fullMs;
   }
   journal.write(relayed, client, decision);
@@ -153,14 +157,18 @@ function flush({ leases, waiting, log }: Serving): void {
   for (const send of replies) send();
 }
 
-function send(
-  { reply }: Extract<Decision6, { kind: 'reply' }>,
-  { relays }: Relayed,
-  from: RemoteInfo,
-  { socket, log }: Serving,
-): void {
+interface Answer {
+  decision: Extract<Decision6, { kind: 'reply' }>;
+  relayed: Relayed;
+  from: RemoteInfo;
+  mac: string | undefined;
+}
+
+function send({ decision, relayed: { relays }, from, mac }: Answer, serving: Serving): void {
   const port = relays.length === 0 || answersAtSource(relays) ? from.port : serverPort;
-  socket.send(wrap(reply, relays), port, from.address, (error) => {
-    if (error) log.warn({ err: error, to: from.address }, 'DHCPv6 reply not sent');
+  const bytes = wrap(decision.reply, relays);
+  tapReply(serving, mac, { bytes, to: { address: from.address, port } });
+  serving.socket.send(bytes, port, from.address, (error) => {
+    if (error) serving.log.warn({ err: error, to: from.address }, 'DHCPv6 reply not sent');
   });
 }

@@ -26,6 +26,8 @@ export interface TftpServerOptions {
   /** A quirk of the client at an address: what follows its block 65,535. */
   wrapsTo?(client: string): WrapsTo;
   report(transfer: TransferReport): void;
+  /** A client asked for a file that is not there. */
+  missing?(client: string, file: string): void;
   tap?: DatagramTap;
   log: Log;
   clock: Clock;
@@ -126,6 +128,7 @@ function begin(request: ReadRequest, from: RemoteInfo, content: Buffer, serving:
 /** Loaders ask for files that need not exist (`autoexec.ipxe`, shim's revocations), so this is no warning. */
 function unknownFile({ file }: ReadRequest, from: RemoteInfo, serving: Serving): void {
   serving.log.debug({ client: from.address, file }, 'TFTP: no such file');
+  serving.missing?.(from.address, file);
   refuse(serving, from, tftpError.fileNotFound, 'no such file');
 }
 

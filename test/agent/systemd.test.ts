@@ -56,6 +56,13 @@ test('DHCPv6 has a socket of its own for IPv6 alone, on the same interface', asy
   expect(tftp6?.text).toContain(`ListenDatagram=[fd77::1]:${config.boot.tftpPort}\n`);
 });
 
+test('syslog has a socket where the configuration asks for it', async () => {
+  const { config } = await configureSite();
+  const units = socketUnits({ ...config, syslog: { listen: '127.0.0.1:514' } });
+  expect(units.at(-1)).toMatchObject({ name: 'bcd-syslog.socket' });
+  expect(units.at(-1)?.text).toContain('ListenDatagram=127.0.0.1:514\n');
+});
+
 function withIPv6(config: SiteConfig): SiteConfig {
   const ipv6 = { mode: 'full', address: 'fd77::1', prefixLength: 64, preference: 0 } as const;
   return { ...config, provisioning: { ...config.provisioning, ipv6 } };
@@ -65,10 +72,10 @@ test.skipIf(!has('systemd-analyze'))('systemd finds nothing to say about the uni
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-units-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { config } = await configureSite();
-  await writeUnits(directory, socketUnits(withIPv6(config)));
+  await writeUnits(directory, socketUnits({ ...withIPv6(config), syslog: { listen: '[fd77::1]:514' } }));
   const service = await readFile(path.join(root, 'systemd/bcd-site.service'), 'utf8');
   await writeFile(path.join(directory, 'bcd-site.service'), service.replace('/usr/bin/bcd', launcher));
-  const sockets = ['dhcp', 'tftp', 'dhcp6', 'tftp6'].map((name) => `bcd-${name}.socket`);
+  const sockets = ['dhcp', 'tftp', 'dhcp6', 'tftp6', 'syslog'].map((name) => `bcd-${name}.socket`);
   const units = ['bcd-site.service', ...sockets].map((name) => path.join(directory, name));
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...units], { encoding: 'utf8' });
   expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });

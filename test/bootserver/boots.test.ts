@@ -108,3 +108,24 @@ test('a flood of machines forgets the oldest ones', () => {
   for (let n = 0; n < 8192; n++) boots.discovered(`02:00:00:01:${n >> 8}:${n & 255}`, 'os');
   expect(bootId()).not.toBe(first);
 });
+
+test("an installer's line belongs to the boot that the machine is in, and begins and prolongs none", async () => {
+  boots.logged(mac, 'before any boot', 6);
+  expect(events).toEqual([]);
+  const first = boot();
+  await clock.sleep(50_000);
+  boots.logged(mac, 'unpacking', 6);
+  expect(events.at(-1)).toEqual({
+    bootId: first,
+    mac,
+    type: 'boot.log',
+    text: 'unpacking',
+    fact: { step: 'log', severity: 6 },
+  });
+  const firmware = new Boots((event) => events.push(event), clock);
+  firmware.discovered(mac, 'uefi-pxe');
+  await clock.sleep(50_000);
+  firmware.logged(mac, 'made up', 6);
+  await clock.sleep(20_000);
+  expect(firmware.discovered(mac, 'uefi-pxe')).toBe(true);
+});

@@ -97,3 +97,18 @@ test('tcpdump reads what a TFTP client and we said to each other', { timeout: 60
   expect(plain).not.toMatch(/bad (udp )?cksum/);
   expect(plain.match(/\[udp sum ok\]/g)?.length).toBeGreaterThanOrEqual(4);
 });
+
+test('tcpdump reads what was said over IPv6', { timeout: 60_000 }, async () => {
+  const tap = new PacketTap();
+  tap.since(mac, 0);
+  const solicit = Buffer.from('01aabbcc0001000a00030001020000000001', 'hex');
+  const [client, ours] = [
+    { address: 'fe80::1%eth0', port: 546 },
+    { address: 'fd77::1', port: 547 },
+  ];
+  tap.saw(mac, { from: client, to: { address: 'ff02::1:2', port: 547 }, payload: solicit });
+  tap.saw(mac, { from: ours, to: client, payload: Buffer.concat([Buffer.from([2]), solicit.subarray(1)]) });
+  const said = (await readByTcpdump(tap.since(mac, 0).datagrams.map(pcapRecord))).join('\n');
+  expect(said).toMatch(/fe80::1\.546 > ff02::1:2\.547: \[udp sum ok\] dhcp6 solicit \(xid=aabbcc/);
+  expect(said).toMatch(/fd77::1\.547 > fe80::1\.546: \[udp sum ok\] dhcp6 advertise \(xid=aabbcc/);
+});

@@ -7,6 +7,7 @@ import { Machine } from './machine.ts';
 import { closed } from './parts.ts';
 import { Provisioning } from './provisioning.ts';
 import { Secrets } from './secrets.ts';
+import { Syslog } from './syslog.ts';
 
 /** What `config.toml` may say. Names are camelCase, as in every other document of Railhead. */
 export const SiteConfig = Type.Object(
@@ -23,6 +24,7 @@ export const SiteConfig = Type.Object(
     central: Central,
     provisioning: Provisioning,
     boot: Boot,
+    syslog: Syslog,
     machine: Machine,
     admin: Admin,
     cache: Cache,

@@ -4,6 +4,8 @@ import type { Sqlite } from '#base/sqlite.ts';
 export interface MostEvents {
   /** Of one MAC. */
   ofMachine: number;
+  /** Of these, lines of installers: the oldest line goes, and no step of the boot. */
+  logsOfMachine: number;
   /** Of all machines that nobody has named. */
   ofStrangers: number;
   /** Of all nodes. */
@@ -11,7 +13,7 @@ export interface MostEvents {
 }
 
 /** An event takes about 400 bytes: some 25 MB in all. */
-const most: MostEvents = { ofMachine: 500, ofStrangers: 5_000, ofNodes: 50_000 };
+const most: MostEvents = { ofMachine: 500, logsOfMachine: 250, ofStrangers: 5_000, ofNodes: 50_000 };
 
 /**
  * Bounds what whoever is on the boot network can make a site keep: the oldest events go, of one machine and in all, told or not.
@@ -19,7 +21,7 @@ const most: MostEvents = { ofMachine: 500, ofStrangers: 5_000, ofNodes: 50_000 }
  */
 export interface EventLimits {
   /** Called after each event that was added. */
-  added(mac: string | null, nodeId: string | null): void;
+  added(event: { type: string; mac?: string; nodeId?: string }): void;
   /** Counts anew: others have removed events. */
   recount(): void;
   /** Events that the centre had not taken when they went, since the start of this process. */
@@ -44,6 +46,11 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   const trimMachine = database.prepare<[string, number], Gone>(
     `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
   );
+  const trimLogs = database.prepare<[string, number], Gone>(
+    `DELETE FROM events WHERE sequence IN
+     (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = 'boot.log'
+      ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
+  );
   const trim = (whose: string) =>
     database.prepare<[number], Gone>(
       `DELETE FROM events WHERE sequence IN
@@ -65,10 +72,11 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   };
   recount();
   return {
-    added(mac, nodeId) {
-      kept[nodeId === null ? 'strangers' : 'nodes']++;
-      const last = mac === null ? undefined : excess.get(mac, limits.ofMachine);
-      if (mac !== null && last !== undefined) forget(trimMachine.all(mac, last.sequence));
+    added({ type, mac, nodeId }) {
+      kept[nodeId === undefined ? 'strangers' : 'nodes']++;
+      if (mac !== undefined && type === 'boot.log') forget(trimLogs.all(mac, limits.logsOfMachine));
+      const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
+      if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));
       // A tenth at a time, so that a flood does not pay for each of its events.
       if (kept.strangers > limits.ofStrangers) forget(trimStrangers.all(Math.ceil(limits.ofStrangers / 10)));
       if (kept.nodes > limits.ofNodes) forget(trimNodes.all(Math.ceil(limits.ofNodes / 10)));

@@ -78,7 +78,7 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
         document: JSON.stringify(event),
         taken: isForCentre(event) ? 0 : 1,
       });
-      limits.added(mac, nodeId);
+      limits.added(event);
     },
     untold: (limit) => untold.all(limit).map(parsed),
     taken: database.transaction((events: readonly SiteEvent[]) => {
@@ -101,8 +101,12 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
   };
 }
 
-/** Whoever is on the boot network makes steps of boots, as many as he likes: those of machines without a node stay here, in their bounds. */
+/**
+ * Whoever is on the boot network makes steps of boots, as many as he likes: those of machines without a node stay here, in their bounds. So
+ * do the lines of installers, of which there are thousands.
+ */
 function isForCentre({ type, nodeId }: SiteEvent): boolean {
+  if (type === 'boot.log') return false;
   return nodeId !== undefined || !type.startsWith('boot.');
 }
 

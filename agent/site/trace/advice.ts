@@ -21,7 +21,10 @@ const patience = { loader: 20_000, kernel: 30_000, ramdisk: 120_000, join: 60_00
 /** A transfer that ends within so many blocks never got going. */
 const firstBlocks = 8;
 
-/** Every way of failing that the steps of a boot show, the first that matches of each name is told. */
+/**
+ * Every way of failing that the steps of a boot show, the first that matches of each name is told. What the boot server notices by itself, and
+ * writes into the timeline as `boot.advice`, is not here: offers that nobody takes, machines that go round in a circle.
+ */
 const patterns: Readonly<Record<string, Pattern>> = {
   'tftp-first-blocks': (steps) => {
     const failed = lastOf(steps, 'tftp');
@@ -40,10 +43,13 @@ const patterns: Readonly<Record<string, Pattern>> = {
     if (blocks <= firstBlocks || transfer.resentBlocks < blocks / 10) return undefined;
     return `${transfer.file}: ${transfer.resentBlocks} of ${blocks} blocks had to be sent again: a bad cable or port, a duplex mismatch, an overloaded link?`;
   },
-  'offer-unanswered': (steps) => {
-    const offers = steps.filter(({ fact }) => fact.step === 'offer').length;
-    if (offers < 4 || hasAny(steps, 'ack', 'tftp', 'loader', 'script')) return undefined;
-    return `${offers} offers and no REQUEST: another DHCP server that it prefers, offers that do not arrive (spanning tree delay, DHCP snooping, a VLAN that is tagged on one side), or firmware that wants a quirk`;
+  'unknown-file': (steps, now) => {
+    const first = steps.find(({ fact }) => fact.step === 'no-file');
+    const asked = lastOf(steps, 'no-file');
+    if (first === undefined || asked === undefined || hasAny(steps, 'tftp', 'loader', 'script'))
+      return undefined;
+    if (now - first.at < patience.loader) return undefined;
+    return `asked for ${asked.file}, which this site has not, and for nothing else: does another DHCP server, or a setting of its firmware, name that file (option 67)?`;
   },
   'address-refused': (steps) => {
     if (lastStep(steps)?.fact.step !== 'nak') return undefined;
@@ -53,7 +59,7 @@ const patterns: Readonly<Record<string, Pattern>> = {
     const last = lastStep(steps);
     if (last?.fact.step !== 'ack' || last.fact.file === undefined || !isBootClient(last.fact.client))
       return undefined;
-    if (now - last.at < patience.loader) return undefined;
+    if (now - last.at < patience.loader || hasAny(steps, 'no-file')) return undefined;
     return `took its address and never fetched ${last.fact.file}: is the boot file's server reachable from there (gateway, firewall, UDP port 69 or the HTTP port)? Does another server's offer name another file?`;
   },
   'script-not-fetched': (steps, now) => {
@@ -123,8 +129,11 @@ export function adviseOn(steps: readonly BootStep[], now: number): BootAdvice[] 
   });
 }
 
+/** What says nothing of how far a boot has come: loaders look for files that need not exist. */
+const asides: readonly Step[] = ['log', 'no-file'];
+
 function lastStep(steps: readonly BootStep[]): BootStep | undefined {
-  return steps.findLast(({ fact }) => fact.step !== 'log');
+  return steps.findLast(({ fact }) => !asides.includes(fact.step));
 }
 
 function lastOf<Name extends Step>(steps: readonly BootStep[], name: Name): FactOf<Name> | undefined {

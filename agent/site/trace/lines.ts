@@ -59,5 +59,5 @@ function wordsOf(event: SiteEvent): string {
 /** A line as it is printed: time, what, words. */
 export function printed({ at, type, text }: TraceLine): string {
   const clock = at.slice(11, 23);
-  return type === 'advice' ? `${clock}   -> ${text}` : `${clock}  ${type.padEnd(18)} ${text}`;
+  return type.endsWith('advice') ? `${clock}   -> ${text}` : `${clock}  ${type.padEnd(18)} ${text}`;
 }

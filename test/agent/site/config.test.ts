@@ -127,6 +127,18 @@ test.each([
   expect(refused(toml)).toMatchObject({ code: 'INVALID_CONFIG', details: { path } });
 });
 
+test.each([
+  '10.77.0.1:69',
+  '10.77.0.1:67',
+  '[fd77::1]:547',
+  '10.77.0.1:4011',
+  '10.77.0.1:0',
+  '10.77.0.300:514',
+])('syslog is not taken at %s', (listen) => {
+  const toml = `${least}[syslog]\nlisten = "${listen}"\n`;
+  expect(refused(toml)).toMatchObject({ code: 'INVALID_CONFIG', details: { path: 'syslog.listen' } });
+});
+
 test('a machine of the configuration is known by its hardware address', () => {
   const hosts = localHosts(parseConfig(more).provisioning.hosts);
   expect(hosts.reservation('1/02:00:00:00:00:0a')).toMatchObject({

@@ -8,7 +8,9 @@ import { silentLog } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { Lease6Table } from '#bootserver/dhcp6/leases.ts';
+import { messageType } from '#bootserver/dhcp6/message.ts';
 import { startDhcp6Server } from '#bootserver/dhcp6/server.ts';
+import { PacketTap } from '#bootserver/packetTap.ts';
 import type { Sighting } from '#bootserver/sighting.ts';
 import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
@@ -21,6 +23,7 @@ const wire = useWire();
 const leases = new Lease6Table(new Database(':memory:'));
 const timeline: string[] = [];
 const sightings: Sighting[] = [];
+const tap = new PacketTap();
 let server: Closable;
 let directory: string;
 
@@ -36,6 +39,7 @@ beforeAll(async () => {
     leases,
     boots: new Boots(({ text }) => timeline.push(text), systemClock),
     sighted: (sighting) => sightings.push(sighting),
+    tap,
     log: silentLog(),
     clock: systemClock,
   });
@@ -68,6 +72,7 @@ async function dhclient6(...args: string[]): Promise<Record<string, string>> {
 
 test('ISC dhclient gets an address and name servers by multicast, and gives the address back', async () => {
   await linkLocalIsThere();
+  tap.since(wire.clientMac, 0);
   const told = await dhclient6('-1');
   expect(told.new_ip6_address).toMatch(/^fd77::10[0-3]$/);
   expect(told).toMatchObject({
@@ -76,6 +81,13 @@ test('ISC dhclient gets an address and name servers by multicast, and gives the 
     new_max_life: '600',
     new_dhcp6_server_id: expect.stringMatching(/^0:4:11:22:33/),
   });
+  const packets = tap.since(wire.clientMac, 0).datagrams.map(({ payload, to }) => [payload[0], to.address]);
+  expect(packets.slice(-4)).toEqual([
+    [messageType.solicit, 'ff02::1:2'],
+    [messageType.advertise, expect.stringMatching(/^fe80::[^%]+$/)],
+    [messageType.request, 'ff02::1:2'],
+    [messageType.reply, expect.stringMatching(/^fe80::/)],
+  ]);
   const held = leases.at(told.new_ip6_address!);
   expect(held).toMatchObject({ state: 'bound', mac: wire.clientMac });
   await dhclient6('-r');

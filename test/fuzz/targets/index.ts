@@ -8,6 +8,7 @@ const files: Readonly<Record<string, () => Promise<{ target: FuzzTarget }>>> = {
   'pxe-4011': () => import('./pxe4011.ts'),
   tftp: () => import('./tftp.ts'),
   'tftp-transfer': () => import('./tftpTransfer.ts'),
+  syslog: () => import('./syslog.ts'),
   'http-request': () => import('./httpRequest.ts'),
   'http-range': () => import('./httpRange.ts'),
   'ipxe-query': () => import('./ipxeQuery.ts'),

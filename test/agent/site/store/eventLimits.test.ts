@@ -7,7 +7,7 @@ import { migrations } from '#agent/site/store/schema.ts';
 import { openSqlite } from '#base/sqlite.ts';
 import type { RamdiskJoin } from '#contract/join.ts';
 
-async function newEvents(most = { ofMachine: 5, ofStrangers: 20, ofNodes: 30 }) {
+async function newEvents(most = { ofMachine: 5, logsOfMachine: 2, ofStrangers: 20, ofNodes: 30 }) {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-events-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const database = openSqlite(path.join(directory, 'state.db'), migrations);
@@ -67,5 +67,17 @@ test('what was told and forgotten makes place, and was not dropped', async () =>
   events.prune(Date.now() + 1);
   for (let at = 0; at < 20; at++) events.add(boot('new', `${at}`));
   expect(events.untold(100)).toHaveLength(20);
+  expect(events.dropped()).toBe(0);
+});
+
+test('the lines of an installer displace one another and no step of a boot, and stay at the site', async () => {
+  const events = await newEvents();
+  events.add(boot('step', 'a', 'node_1'));
+  for (let at = 0; at < 50; at++)
+    events.add({ type: 'boot.log', text: `line ${at}`, mac: 'a', nodeId: 'node_1' });
+  events.add({ type: 'boot.log', text: 'of another', mac: 'b' });
+  expect(texts(events, 'a')).toEqual(['step', 'line 48', 'line 49']);
+  expect(texts(events, 'b')).toEqual(['of another']);
+  expect(events.untold(10)).toHaveLength(1);
   expect(events.dropped()).toBe(0);
 });

@@ -23,6 +23,7 @@ const tftp = (more: Partial<Extract<BootFact, { step: 'tftp' }>> = {}): BootFact
   ...{ step: 'tftp', file, outcome: 'complete', bytes: 292_800, blockSize: 1464, resentBlocks: 0 },
   ...more,
 });
+const noFile = (name: string): BootFact => ({ step: 'no-file', file: name });
 const script: BootFact = { step: 'script', boots: 'ramdisk' };
 const image = (
   part: 'linux' | 'initrd',
@@ -38,7 +39,7 @@ const failing: [name: string, facts: BootFact[], later: number, pattern: string]
     'tftp-first-blocks',
   ],
   ['many blocks were sent again', [ack, tftp({ resentBlocks: 60 })], 0, 'tftp-lossy'],
-  ['offers without a REQUEST', [offer, offer, offer, offer], 0, 'offer-unanswered'],
+  ['asked for what is not here alone', [offer, ack, noFile('pxelinux.0')], 25_000, 'unknown-file'],
   ['refused its address', [{ step: 'nak', client }], 0, 'address-refused'],
   ['never fetched its boot file', [offer, ack], 25_000, 'loader-not-fetched'],
   ['never asked for its script', [offer, ack, tftp()], 25_000, 'script-not-fetched'],
@@ -72,6 +73,9 @@ test('a boot that goes well is told nothing, however the machine waits at its en
     image('linux', 'asked'),
     image('linux'),
   ];
+  expect(patterns([offer, ack, noFile('revocations.efi'), tftp(), noFile('autoexec.ipxe'), script])).toEqual(
+    [],
+  );
   for (let length = 1; length <= whole.length; length++) expect(patterns(whole.slice(0, length))).toEqual([]);
   expect(patterns([offer, ack, tftp(), { step: 'script', boots: 'disk' }], 3_600_000)).toEqual([]);
   expect(patterns([{ step: 'ack', client: 'os', file: 'x' }], 3_600_000)).toEqual([]);
@@ -121,6 +125,21 @@ test('a trace gives each advice once, at its place, and anew in the next boot', 
   ]);
   expect(tracer.advice(1_767_225_600_000 + 141_000)).toHaveLength(1);
   expect(tracer.advice(1_767_225_600_000 + 142_000)).toEqual([]);
+});
+
+test('what the boot server advises by itself is told once, in its words', () => {
+  const tracer = new Tracer();
+  for (let second = 0; second < 5; second++) tracer.add(event(second, offer));
+  const facts = {
+    eventId: 'ev_9',
+    at: '2026-01-01T00:00:09.000Z',
+    mac: '02:00:00:00:00:01',
+    bootId: 'boot_1',
+  };
+  const lines = tracer.add({ ...facts, type: 'boot.advice', text: '4 offers in a row were not accepted' });
+  expect([...lines, ...tracer.advice(1_767_225_600_000 + 600_000)].map(printed)).toEqual([
+    '00:00:09.000   -> 4 offers in a row were not accepted',
+  ]);
 });
 
 test('lines say when, what and in words', () => {
