@@ -14,6 +14,7 @@ const libc = lazily(() => {
     reboot: library.func('int reboot(int command)'),
     sync: library.func('void sync()'),
     getsockopt: library.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
+    memfd_create: library.func('int memfd_create(const char *name, unsigned int flags)'),
     settimeofday: library.func('int settimeofday(void *time, void *zone)'),
   };
 });
@@ -101,6 +102,19 @@ export function restartNow(): void {
 /** From here on the kernel dumps no core of this process, and lets no process of the same user read its memory (prctl(2), PR_SET_DUMPABLE). */
 export function forbidMemoryDumps(): void {
   if (libc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) !== 0) throw new SystemCallFailed('prctl', koffi.errno());
+}
+
+/** `linux/memfd.h` */
+const MFD_CLOEXEC = 1;
+
+/**
+ * A descriptor of a file in memory that has no name in any file system (memfd_create(2)): how a secret is handed to a child. Node hands it on as
+ * one of `stdio` only, and whoever opened it closes it.
+ */
+export function openMemoryFile(name: string): number {
+  const fd = libc().memfd_create(name, MFD_CLOEXEC);
+  if (fd < 0) throw new SystemCallFailed('memfd_create', koffi.errno());
+  return fd;
 }
 
 /** Sets the system's clock, to the millisecond. Needs CAP_SYS_TIME. */

@@ -51,15 +51,20 @@ export async function openAlarms(store: Queries, place: AlarmPlace) {
   return rows.map(presentAlarm);
 }
 
-/** Takes the open alarms off the record; they stay in the events. Returns how many there were. */
-export async function acknowledgeAlarms(store: Queries, place: AlarmPlace, by: string): Promise<number> {
-  const rows = await store
+/** Takes the open alarms, or those of one reason, off the record; they stay in the events. Returns how many there were. */
+export async function acknowledgeAlarms(
+  store: Queries,
+  place: AlarmPlace,
+  by: string,
+  reason?: AlarmReason,
+): Promise<number> {
+  let update = store
     .updateTable('alarms')
     .set({ acknowledged_at: now(), acknowledged_by: by })
     .where(...about(place))
-    .where('acknowledged_at', 'is', null)
-    .returning('alarm_id')
-    .execute();
+    .where('acknowledged_at', 'is', null);
+  if (reason !== undefined) update = update.where('reason', '=', reason);
+  const rows = await update.returning('alarm_id').execute();
   return rows.length;
 }
 

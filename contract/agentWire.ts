@@ -68,6 +68,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'machine.discovered'; uuid?: string }
   /** Something that an operator must look at, e.g. two machines that claim one boot token. */
   | { type: 'machine.alarm'; text: string; reason: 'contested' | 'other-host' }
+  /** An operator is asked to do something with their hands, and it is done, or nobody waits for it any more. */
+  | { type: 'operator.asked' | 'operator.done'; text: string }
   /** The site's copy of an image was found damaged, and is not served any more. */
   | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );

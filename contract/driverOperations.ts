@@ -1,6 +1,9 @@
 /** What the drivers of a site can be told to do by `driver.invoke`, as `<concern>.<operation>`. */
 export const driverOperations = {
   redfish: ['power.getPower', 'power.setPower', 'management.setBootDevice', 'inspect.oob'],
+  ipmi: ['power.getPower', 'power.setPower', 'management.setBootDevice', 'inspect.oob'],
+  'wake-on-lan': ['power.setPower', 'management.setBootDevice'],
+  manual: ['power.setPower', 'management.setBootDevice'],
 } as const;
 
 export type DriverName = keyof typeof driverOperations;

@@ -7,15 +7,23 @@ import { SecretRef, SecretVersion } from './secrets.ts';
 
 const closed = { additionalProperties: false };
 
+/** What a site can drive a machine by: two kinds of BMC, and what there is without one. */
+export const bmcDrivers = ['redfish', 'ipmi', 'wake-on-lan', 'manual'] as const;
+export type BmcDriver = (typeof bmcDrivers)[number];
+
 /** How a site reaches a machine's BMC. The secret is one that the centre keeps for the machine's tenant, else a file at the site. */
 export const BmcBinding = Type.Object(
   {
-    driver: Type.Enum(['redfish'], { default: 'redfish' }),
-    /** `https://host[:port]`. */
-    address: Type.String({ pattern: '^https://[^/]+$' }),
-    credentialRef: SecretRef,
+    driver: Type.Enum([...bmcDrivers]),
+    /** `https://host[:port]` for `redfish`, `ipmi://host[:port]` for `ipmi`; the other two have none. */
+    address: Type.Optional(Type.String({ pattern: '^(https|ipmi)://[^/@\\s]+$' })),
+    credentialRef: Type.Optional(SecretRef),
     /** sha256 of the BMC's certificate (DER) in lower-case hex; without it the first one seen is pinned. */
     certificateSha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+    /** Which firmware an IPMI boot device is for; default: what the machine was seen to boot by, else `uefi`. */
+    firmware: Type.Optional(Type.Enum(['uefi', 'bios'])),
+    /** `network-first`: the machine always tries the network before its disk, so that a driver that sets no boot device need not. */
+    bootOrder: Type.Optional(Type.Enum(['network-first'])),
   },
   closed,
 );

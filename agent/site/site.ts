@@ -14,6 +14,9 @@ import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
 import { seenMachineNews } from './discovery/news.ts';
 import { SeenMachines } from './discovery/seenMachines.ts';
+import type { BoundNode } from './drivers/open.ts';
+import { createRequests } from './drivers/requests.ts';
+import { siteDrivers } from './drivers/siteDrivers.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
@@ -22,7 +25,7 @@ import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
 import { machineListens } from './networks.ts';
 import { openBoot } from './openBoot.ts';
-import { type BoundNode, createBmcs } from './operations/bmcs.ts';
+import { createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
 import { bmcCredentials } from './secrets/bmcCredentials.ts';
 import { openAtRest, openSiteSecrets, secretPlaces } from './secrets/open.ts';
@@ -102,9 +105,22 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     log,
   };
   keep(await openMachineListener(listens, parts));
+  const requests = createRequests(state.events, news.wake);
   const { troubles } = bootServer;
   const { stateDirectory } = config;
-  const admin = { siteId, stateDirectory, kept, revocations, state, cache, seen, tap, troubles, log };
+  const admin = {
+    siteId,
+    stateDirectory,
+    kept,
+    revocations,
+    state,
+    cache,
+    seen,
+    tap,
+    troubles,
+    requests,
+    log,
+  };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
 
@@ -113,7 +129,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const secrets = keep(openSiteSecrets({ state, client, identity: kept.current, sealer, log }));
   const places = secretPlaces(config, environment);
   const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
-  const bmcs = keep(createBmcs({ pins: state.bmcPins, credentialsOf, log }));
+  const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
+  const bmcs = keep(createBmcs({ open: drivers, log }));
   const startWork = () => {
     const { signingKeys } = kept;
     const executor = startExecutor({ siteId, signingKeys, state, cache, bmcs, onResult: news.wake, log });

@@ -1,5 +1,5 @@
 import type { RamdiskJoin } from '#contract/join.ts';
-import { raiseAlarm } from '../alarms.ts';
+import { acknowledgeAlarms, raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
 import { noteDiscovered } from '../metal/discovery.ts';
@@ -51,6 +51,18 @@ async function keepEvent(
         ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
         reason: reason ?? 'contested',
       });
+    if (type === 'operator.asked' && nodeId !== undefined)
+      await raiseAlarm(queries, {
+        alarmId: eventId,
+        at,
+        siteId,
+        nodeId,
+        mac,
+        text,
+        reason: 'operator-asked',
+      });
+    if (type === 'operator.done' && nodeId !== undefined)
+      await acknowledgeAlarms(queries, { nodeId }, cause, 'operator-asked');
     if (type === 'machine.discovered') await noteDiscovered(queries, siteId, event);
     if (nodeId === undefined) return;
     if (type === 'agent.joined')

@@ -1,6 +1,8 @@
 import Type from 'typebox';
+import { hasController } from '#contract/bmcBinding.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { TenantId } from '#contract/images.ts';
+import type { BmcBinding } from '#contract/nodeSpec.ts';
 import type { Profile } from '#contract/profiles.ts';
 import { DiskHints, PowerAction } from '#contract/steps.ts';
 import { WipeMode } from '#contract/wipe.ts';
@@ -14,6 +16,7 @@ import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
 import { defaultReleaseMode, powerProfile, releaseProfile } from '../profiles/builtin.ts';
 import { requireProfile } from '../profiles/find.ts';
 import { discoveryTopic, nodeTopic, siteTopic } from '../signals.ts';
+import { parseJson } from '../store/store.ts';
 import { startWorkflow } from '../workflows/start.ts';
 
 const closed = { additionalProperties: false };
@@ -121,7 +124,8 @@ async function enroll(context: ApiContext, input: Enroll, caller: Caller) {
   const { store, signals } = context;
   const nodeId = await enrollNode(context, input);
   const node = await requireNode(store, input.tenantId, nodeId);
-  if (node.bmc !== null) await runShipped(context, 'enroll', node, caller);
+  const bmc = parseJson<BmcBinding>(node.bmc);
+  if (bmc !== undefined && hasController(bmc)) await runShipped(context, 'enroll', node, caller);
   signals.notify(siteTopic(input.siteId));
   return presentNode(store, await requireNode(store, input.tenantId, nodeId));
 }

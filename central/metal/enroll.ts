@@ -1,10 +1,12 @@
 import Type, { type Static } from 'typebox';
+import { bindingIssue, boundDriver } from '#contract/bmcBinding.ts';
 import { Vlan } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
-import { BmcBinding } from '#contract/nodeSpec.ts';
+import { BmcBinding, bmcDrivers } from '#contract/nodeSpec.ts';
 import { DriverChoices } from '#contract/profiles.ts';
+import { issueError } from '#contract/validate.ts';
 import type { CentralContext } from '../context.ts';
 import { type PoolPolicy, readPoolPolicy } from '../groups/poolPolicy.ts';
 import { nodeIdPattern } from '../nodes.ts';
@@ -29,6 +31,12 @@ const Credentials = Type.Object(
   closed,
 );
 
+/** The driver may be left out: the scheme of the address tells it. */
+const WrittenBinding = Type.Object(
+  { ...BmcBinding.properties, driver: Type.Optional(Type.Enum([...bmcDrivers])) },
+  closed,
+);
+
 export const Enroll = Type.Object(
   {
     tenantId: TenantId,
@@ -43,7 +51,7 @@ export const Enroll = Type.Object(
     address: Type.Optional(Type.String({ pattern: ipv4Pattern })),
     /** The VLAN that it boots in, tagged; its first DHCP is without a tag all the same. */
     vlan: Type.Optional(Vlan),
-    bmc: Type.Optional(BmcBinding),
+    bmc: Type.Optional(WrittenBinding),
     /** Kept encrypted as what the BMC's `credentialRef` names; without it a secret set before, or a file at the site, is meant. */
     bmcCredentials: Type.Optional(Credentials),
     /** Default: its pool's. */
@@ -62,8 +70,9 @@ export type Enroll = Static<typeof Enroll>;
  */
 export async function enrollNode(
   { store, sealer, hardwareProfiles }: Pick<CentralContext, 'store' | 'sealer' | 'hardwareProfiles'>,
-  input: Enroll,
+  written: Enroll,
 ): Promise<string> {
+  const input = withDriver(written);
   const { siteId } = input;
   if (input.macs.length === 0 && input.uuid === undefined)
     throw new RailheadError(
@@ -94,9 +103,21 @@ export async function enrollNode(
   return nodeId;
 }
 
+/** An enrolment whose BMC has a driver. */
+type BoundEnroll = Omit<Enroll, 'bmc'> & { bmc?: BmcBinding };
+
+/** @throws RailheadError INVALID_INPUT for a binding that its driver cannot use */
+function withDriver({ bmc: written, ...input }: Enroll): BoundEnroll {
+  if (written === undefined) return input;
+  const bmc = boundDriver(written);
+  const issue = bindingIssue(bmc);
+  if (issue !== undefined) throw issueError(issue, 'INVALID_INPUT');
+  return { ...input, bmc };
+}
+
 async function poolPolicy(
   store: Queries,
-  { poolId, tenantId, siteId }: Enroll,
+  { poolId, tenantId, siteId }: BoundEnroll,
 ): Promise<PoolPolicy | undefined> {
   if (poolId === undefined) return undefined;
   const pool = await store
@@ -112,7 +133,12 @@ async function poolPolicy(
   });
 }
 
-async function insertNode(queries: Queries, nodeId: string, input: Enroll, drivers: string): Promise<void> {
+async function insertNode(
+  queries: Queries,
+  nodeId: string,
+  input: BoundEnroll,
+  drivers: string,
+): Promise<void> {
   const { tenantId, siteId, poolId, uuid, hostname, address, vlan, bmc } = input;
   try {
     await queries
@@ -150,7 +176,7 @@ async function takeTurn(queries: Queries, siteId: string): Promise<void> {
 async function refuseTakenAddress(
   queries: Queries,
   nodeId: string,
-  { siteId, address }: Enroll,
+  { siteId, address }: BoundEnroll,
 ): Promise<void> {
   if (address === undefined) return;
   const other = await queries
@@ -167,12 +193,16 @@ async function refuseTakenAddress(
     });
 }
 
-async function keepCredentials(place: SecretStore, { tenantId, bmc, bmcCredentials }: Enroll): Promise<void> {
+async function keepCredentials(
+  place: SecretStore,
+  { tenantId, bmc, bmcCredentials }: BoundEnroll,
+): Promise<void> {
   if (bmcCredentials === undefined) return;
-  if (bmc === undefined)
+  const ref = bmc?.credentialRef;
+  if (ref === undefined)
     throw new RailheadError('INVALID_INPUT', 'bmcCredentials are for a bmc: say where it is', {
       path: 'bmc',
     });
   const { username, password } = bmcCredentials;
-  await putFirst(place, { tenantId, ref: bmc.credentialRef }, `${username}:${password}`);
+  await putFirst(place, { tenantId, ref }, `${username}:${password}`);
 }

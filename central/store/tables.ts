@@ -268,7 +268,13 @@ interface NodeJoinsTable {
 }
 
 /** Why an operator is called. */
-export type AlarmReason = 'copied' | 'contested' | 'other-host' | 'join-refused' | 'result-signature';
+export type AlarmReason =
+  | 'copied'
+  | 'contested'
+  | 'other-host'
+  | 'join-refused'
+  | 'result-signature'
+  | 'operator-asked';
 
 interface AlarmsTable {
   alarm_id: string;

@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { RailheadError } from '#contract/errors.ts';
+import { bmcDrivers } from '#contract/nodeSpec.ts';
 import { type Credentials, parseCredentials } from '#contract/secrets.ts';
 import { callAndPrint, given, type TenantFlags } from '../call.ts';
 import { collect, integer } from '../central/options.ts';
@@ -16,10 +17,13 @@ interface EnrollFlags extends TenantFlags {
   hostname?: string;
   address?: string;
   vlan?: number;
+  bmcDriver?: string;
   bmcAddress?: string;
   bmcCredential?: string;
   bmcCredentialsFile?: string;
   bmcCertificateSha256?: string;
+  bmcFirmware?: string;
+  bootOrder?: string;
   hardwareProfile?: string;
   driver?: string[];
   label?: string[];
@@ -44,13 +48,31 @@ export function enrollCommand(environment: CliEnvironment): Command {
       'it boots in this VLAN once it has its script; its first DHCP has no tag',
       integer,
     )
-    .option('--bmc-address <url>', 'its BMC, https://host[:port]')
+    .option('--bmc-address <url>', 'its BMC, https://host[:port] for Redfish or ipmi://host[:port]')
+    .addOption(
+      new Option(
+        '--bmc-driver <name>',
+        'default: by the address; without a BMC, wake-on-lan or manual',
+      ).choices(bmcDrivers),
+    )
     .option('--bmc-credential <ref>', 'secret://…: set at the centre, or a file at the site')
     .option(
       '--bmc-credentials-file <file>',
       "keep this at the centre as that: one line 'username:password'; - reads it from standard input",
     )
     .option('--bmc-certificate-sha256 <digest>', 'pin of the BMC certificate (DER)')
+    .addOption(
+      new Option(
+        '--bmc-firmware <kind>',
+        'what an IPMI boot device is for; default: as it was seen to boot',
+      ).choices(['uefi', 'bios']),
+    )
+    .addOption(
+      new Option(
+        '--boot-order <order>',
+        'it always tries the network first, for wake-on-lan and manual',
+      ).choices(['network-first']),
+    )
     .option('--hardware-profile <name>', "whose drivers it has; default: its pool's")
     .option('--driver <concern=driver>', 'a driver of this machine alone; may be repeated', collect)
     .option('--label <name=value>', 'for the `when` of steps; may be repeated', collect)
@@ -77,11 +99,15 @@ function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined
   return given({ tenantId, siteId, poolId, nodeId, macs, uuid, hostname, address, ...more });
 }
 
-function bmcBinding({ bmcAddress, bmcCredential, bmcCertificateSha256 }: EnrollFlags): object | undefined {
+function bmcBinding(flags: EnrollFlags): object | undefined {
+  const { bmcDriver, bmcAddress, bmcCredential, bmcCertificateSha256, bmcFirmware, bootOrder } = flags;
   const binding = given({
+    driver: bmcDriver,
     address: bmcAddress,
     credentialRef: bmcCredential,
     certificateSha256: bmcCertificateSha256,
+    firmware: bmcFirmware,
+    bootOrder,
   });
   return Object.keys(binding).length === 0 ? undefined : binding;
 }

@@ -236,7 +236,7 @@ test.each<[string, string, object]>([
       ],
     },
   ],
-  ['a driver that no site has', 'steps[0].with.operation', { drivers: { power: 'ipmi' }, steps: [invoked] }],
+  ['a driver that no site has', 'steps[0].with.operation', { drivers: { power: 'snmp' }, steps: [invoked] }],
   [
     'what its driver cannot do',
     'steps[0].with.operation',

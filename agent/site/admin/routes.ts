@@ -9,10 +9,12 @@ import { addRoutes, type Route, route } from '#doors/routes.ts';
 import type { Revocations } from '../../join/revocations.ts';
 import { cacheChangeRoutes, cacheReadRoutes } from '../cache/routes.ts';
 import type { SeenMachines } from '../discovery/seenMachines.ts';
+import type { Requests } from '../drivers/requests.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { traceRoutes } from '../trace/routes.ts';
 import { shownEvent } from '../trace/shown.ts';
+import { confirmRoutes } from './confirm.ts';
 import { type HealthParts, health } from './health.ts';
 import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
@@ -24,6 +26,7 @@ export interface AdminParts extends HealthParts {
   cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready'>;
   seen: Pick<SeenMachines, 'all' | 'ignored'>;
   tap: PacketTap;
+  requests: Pick<Requests, 'open' | 'confirm'>;
   log: Log;
 }
 
@@ -66,11 +69,12 @@ export function createLocalDoor(parts: AdminParts): Door {
     ...adminRoutes(parts, localUser),
     ...cacheChangeRoutes(parts, localUser),
     ...traceRoutes(parts, localUser),
+    ...confirmRoutes(parts, localUser),
   ]);
   return door;
 }
 
-function status({ siteId, state, kept, revocations }: AdminParts) {
+function status({ siteId, state, kept, revocations, requests }: AdminParts) {
   const { expiresAt, counter, trustNumber, revoked } = kept.current;
   const open = [...state.journal.open('site'), ...state.journal.open('ramdisk')];
   return {
@@ -91,6 +95,7 @@ function status({ siteId, state, kept, revocations }: AdminParts) {
       expiresAt,
       state: startedAt === undefined ? 'received' : 'started',
     })),
+    requests: requests.open().map(({ confirmed: _, ...request }) => request),
     resultsUntold: state.journal.untold(),
     bootEntries: state.entries.all(),
   };

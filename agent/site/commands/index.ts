@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addBootCa } from './bootCa.ts';
 import { addCache } from './cache/index.ts';
+import { addConfirm } from './confirm.ts';
 import { addImport } from './import.ts';
 import { addMachines } from './machines.ts';
 import { addSockets } from './sockets.ts';
@@ -12,6 +13,7 @@ const commands: readonly ((site: Command) => void)[] = [
   addCache,
   addMachines,
   addTrace,
+  addConfirm,
   addBootCa,
 ];
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Admin } from './admin.ts';
+import { Bmc } from './bmc.ts';
 import { Boot } from './boot.ts';
 import { Cache } from './cache.ts';
 import { Central } from './central.ts';
@@ -29,6 +30,7 @@ export const SiteConfig = Type.Object(
     admin: Admin,
     cache: Cache,
     secrets: Secrets,
+    bmc: Bmc,
   },
   closed,
 );

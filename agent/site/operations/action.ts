@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { ActionOf, OperationInput } from '#contract/operations.ts';
-import type { Bmc } from '#redfish/bmc.ts';
+import type { MachineDriver } from '../drivers/driver.ts';
 import type { SiteState } from '../store/state.ts';
 
 /** The actions that a site carries out itself. */
@@ -22,8 +22,8 @@ export interface ActionContext {
   signingKeys: readonly KeyObject[];
   state: Pick<SiteState, 'entries' | 'events' | 'sessions' | 'tokens' | 'atomically'>;
   cache: Pick<ImageCache, 'ready'>;
-  /** Runs `work` with the node's BMC; one at a time per BMC. */
-  withBmc<Result>(work: (bmc: Bmc) => Promise<Result>): Promise<Result>;
+  /** Runs `work` with what drives the node, or `as` another driver reaches it; one at a time per BMC. */
+  withBmc<Result>(work: (bmc: MachineDriver) => Promise<Result>, as?: SiteNode): Promise<Result>;
 }
 
 /** What was found out about an act that a crash interrupted. */

@@ -1,81 +1,68 @@
 import type { Log } from '#base/log.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
-import type { Credentials } from '#contract/secrets.ts';
-import { type Bmc, openBmc } from '#redfish/bmc.ts';
-import type { BmcPins } from '../store/bmcPins.ts';
+import type { MachineDriver } from '../drivers/driver.ts';
+import type { BoundNode, OpenDriver } from '../drivers/open.ts';
 import { createQueues } from './queues.ts';
 
 /** The BMCs in use: one session each, one caller at a time, closed when nobody has asked for a while. */
 export interface Bmcs {
-  /** @throws RailheadError INVALID_STATE for a node without a BMC, or what its credentials or the BMC itself fail with */
-  use<Result>(node: SiteNode, work: (bmc: Bmc) => Promise<Result>): Promise<Result>;
+  /**
+   * Works with what drives a node.
+   * @throws RailheadError INVALID_STATE for a node without a BMC, or what its credentials or the BMC itself fail with
+   */
+  use<Result>(node: SiteNode, work: (bmc: MachineDriver) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
 export interface BmcsOptions {
-  pins: BmcPins;
-  /** Asked when a session is opened: what it answers is nowhere else. */
-  credentialsOf(node: BoundNode): Promise<Credentials>;
+  open: OpenDriver;
   log: Log;
   /** Milliseconds after which an unused session is closed. */
   idleMs?: number;
 }
 
-/** A node that has a BMC. */
-export type BoundNode = Pick<SiteNode, 'bmcSecret'> & { bmc: BmcBinding };
-
 interface OpenBmc {
   /** What it was opened by; another address, pin or version of the secret needs another session. */
   binding: string;
-  bmc: Bmc;
+  bmc: MachineDriver;
   idle?: NodeJS.Timeout;
 }
 
-export function createBmcs({ pins, credentialsOf, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
+export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
   const queues = createQueues();
-  const open = new Map<string, OpenBmc>();
+  const opened = new Map<string, OpenBmc>();
 
-  async function close(address: string): Promise<void> {
-    const entry = open.get(address);
-    open.delete(address);
+  async function close(place: string): Promise<void> {
+    const entry = opened.get(place);
+    opened.delete(place);
     clearTimeout(entry?.idle);
     await entry?.bmc
       .close()
-      .catch((error: unknown) => log.debug({ err: error, bmc: address }, 'closing a BMC failed'));
+      .catch((error: unknown) => log.debug({ err: error, bmc: place }, 'closing a BMC failed'));
   }
 
-  async function opened(node: BoundNode): Promise<OpenBmc> {
-    const { address } = node.bmc;
-    const binding = JSON.stringify([node.bmc, node.bmcSecret]);
-    const known = open.get(address);
+  async function entryOf(node: BoundNode, place: string): Promise<OpenBmc> {
+    const binding = JSON.stringify([node.bmc, node.bmcSecret, node.macs]);
+    const known = opened.get(place);
     if (known?.binding === binding) return known;
-    await close(address);
-    const entry = { binding, bmc: await connect(node) };
-    open.set(address, entry);
+    await close(place);
+    const entry = { binding, bmc: await open(node) };
+    opened.set(place, entry);
     return entry;
   }
 
-  async function connect(node: BoundNode): Promise<Bmc> {
-    const { address, certificateSha256 } = node.bmc;
-    const pin = certificateSha256 ?? pins.find(address);
-    return openBmc({
-      address,
-      ...(await credentialsOf(node)),
-      ...(pin === undefined ? {} : { certificateSha256: pin }),
-      onPin: (found) => pins.keep(address, found),
-      log: log.child({ bmc: address }),
-    });
-  }
-
-  async function useOpened<Result>(node: BoundNode, work: (bmc: Bmc) => Promise<Result>): Promise<Result> {
-    const { address } = node.bmc;
-    const entry = await opened(node);
+  async function useOpened<Result>(
+    node: BoundNode,
+    place: string,
+    work: (bmc: MachineDriver) => Promise<Result>,
+  ): Promise<Result> {
+    const entry = await entryOf(node, place);
     clearTimeout(entry.idle);
     try {
       return await work(entry.bmc);
     } finally {
-      entry.idle = setTimeout(() => void queues.run(address, () => close(address)), idleMs);
+      entry.idle = setTimeout(() => void queues.run(place, () => close(place)), idleMs);
       entry.idle.unref();
     }
   }
@@ -83,19 +70,54 @@ export function createBmcs({ pins, credentialsOf, log, idleMs = 60_000 }: BmcsOp
   return {
     use: async (node, work) => {
       const bound = boundNode(node);
-      return queues.run(bound.bmc.address, () => useOpened(bound, work));
+      const place = placeOf(bound);
+      return queues.run(place, () => useOpened(bound, place, work));
     },
     close: async () => {
-      await Promise.all([...open.keys()].map(close));
+      await Promise.all([...opened.keys()].map(close));
     },
   };
 }
 
-function boundNode({ nodeId, bmc, bmcSecret }: SiteNode): BoundNode {
-  if (bmc !== undefined) return { bmc, ...(bmcSecret === undefined ? {} : { bmcSecret }) };
-  throw new RailheadError('INVALID_STATE', `${nodeId} has no BMC in its record: enroll it with one`, {
+/** Two nodes of one chassis may have one BMC; a machine without one is a place by itself. */
+function placeOf({ nodeId, bmc }: BoundNode): string {
+  return bmc.address ?? `${bmc.driver} ${nodeId}`;
+}
+
+function boundNode(node: SiteNode): BoundNode {
+  const { bmc } = node;
+  if (bmc !== undefined) return { ...node, bmc };
+  throw new RailheadError('INVALID_STATE', `${node.nodeId} has no BMC in its record: enroll it with one`, {
     path: 'bmc',
     reason: 'no-bmc',
-    nodeId,
+    nodeId: node.nodeId,
   });
+}
+
+/**
+ * A node as another driver reaches it, e.g. `ipmi` a BMC that was enrolled for Redfish: at the same host, with the same credentials.
+ * @throws RailheadError UNSUPPORTED (`another-bmc`) for the BMC of another host
+ */
+export function drivenBy(node: SiteNode, driver: BmcBinding['driver'], address: unknown): SiteNode {
+  const { bmc } = node;
+  if (bmc === undefined || (bmc.driver === driver && (address === undefined || address === bmc.address)))
+    return node;
+  if (driver === 'wake-on-lan' || driver === 'manual') {
+    const { bootOrder } = bmc;
+    return { ...node, bmc: { driver, ...(bootOrder !== undefined && { bootOrder }) } };
+  }
+  const host = hostOf(bmc.address);
+  const wanted = address ?? `${driver === 'ipmi' ? 'ipmi' : 'https'}://${host}`;
+  if (host === undefined || hostOf(wanted) !== host) throw anotherBmc(wanted);
+  const { certificateSha256: _, ...kept } = bmc;
+  return { ...node, bmc: { ...kept, driver, address: wanted as string } };
+}
+
+function hostOf(address: unknown): string | undefined {
+  return typeof address === 'string' && URL.canParse(address) ? new URL(address).hostname : undefined;
+}
+
+function anotherBmc(address: unknown): RailheadError {
+  const message = `${address} is not the BMC that the node was enrolled with: leave config.address out`;
+  return new RailheadError('UNSUPPORTED', message, { path: 'config.address', reason: 'another-bmc' });
 }

@@ -3,18 +3,25 @@ import { RailheadError } from '#contract/errors.ts';
 import { type OperationInput, operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
+import { drivenBy } from './bmcs.ts';
 import { getPower } from './getPower.ts';
 import { inspectOob } from './inspectOob.ts';
 import { setBootDevice } from './setBootDevice.ts';
 import { setPower } from './setPower.ts';
 
+const ofController = {
+  'power.getPower': getPower,
+  'power.setPower': setPower,
+  'management.setBootDevice': setBootDevice,
+  'inspect.oob': inspectOob,
+} as const;
+const ofHands = { 'power.setPower': setPower, 'management.setBootDevice': setBootDevice } as const;
+
 const drivers = {
-  redfish: {
-    'power.getPower': getPower,
-    'power.setPower': setPower,
-    'management.setBootDevice': setBootDevice,
-    'inspect.oob': inspectOob,
-  },
+  redfish: ofController,
+  ipmi: ofController,
+  'wake-on-lan': ofHands,
+  manual: ofHands,
 } as const satisfies {
   [Driver in DriverName]: { [Name in (typeof driverOperations)[Driver][number]]: SiteAction<Name> };
 };
@@ -24,12 +31,12 @@ type Invocation = OperationInput<'driver.invoke'>;
 /** Has a driver do one thing to the node's BMC, as the site's own action of that name does. */
 export const driverInvoke: SiteAction<'driver.invoke'> = {
   run: async (invocation, context) => {
-    const { action, input } = resolved(invocation, context);
-    return action.run(input, context);
+    const { action, input, driven } = resolved(invocation, context);
+    return action.run(input, driven);
   },
   settle: async (invocation, context, startedAt) => {
-    const { action, input } = resolved(invocation, context);
-    return action.settle(input, context, startedAt);
+    const { action, input, driven } = resolved(invocation, context);
+    return action.settle(input, driven, startedAt);
   },
 };
 
@@ -39,15 +46,15 @@ function resolved(invocation: Invocation, context: ActionContext) {
   const name = `${concern}.${operation}`;
   const why = whyNotDriven(driver, name);
   if (why !== undefined) throw new RailheadError('UNSUPPORTED', why, { driver, operation: name });
-  const { address } = context.node?.bmc ?? {};
-  if (config.address !== undefined && config.address !== address) throw anotherBmc(config.address);
   // The compiler cannot tie the name to its input inside a generic call; the schema just has.
   const known: Record<string, unknown> = drivers[driver as DriverName];
   const action = known[name] as SiteAction<SiteActionName>;
-  return { action, input: validate(operations[name as SiteActionName].input, input) as never };
+  const driven = byDriver(context, driver as DriverName, config.address);
+  return { action, input: validate(operations[name as SiteActionName].input, input) as never, driven };
 }
 
-function anotherBmc(address: unknown): RailheadError {
-  const message = `${address} is not the BMC that the node was enrolled with: leave config.address out`;
-  return new RailheadError('UNSUPPORTED', message, { path: 'config.address', reason: 'another-bmc' });
+function byDriver(context: ActionContext, driver: DriverName, address: unknown): ActionContext {
+  if (context.node === undefined) return context;
+  const node = drivenBy(context.node, driver, address);
+  return { ...context, node, withBmc: (work) => context.withBmc(work, node) };
 }

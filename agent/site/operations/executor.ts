@@ -174,7 +174,7 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
     signingKeys: signingKeys(),
     state,
     cache,
-    withBmc: (work) => (node === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(node, work)),
+    withBmc: (work, as = node) => (as === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(as, work)),
   };
 }
 

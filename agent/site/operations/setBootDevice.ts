@@ -6,7 +6,10 @@ export const setBootDevice: SiteAction<'management.setBootDevice'> = {
   run: async (input, context) => {
     const { persistent = false } = input;
     const device = isByNetwork(input.device, context) ? 'pxe' : input.device;
-    const stored = await context.withBmc((bmc) => bmc.setBootDevice({ device, persistent }));
+    const { deadline, signal } = context;
+    const stored = await context.withBmc((bmc) =>
+      bmc.setBootDevice({ device, persistent }, { deadline, signal }),
+    );
     return { ...stored, ...(device === input.device ? {} : { insteadOf: input.device }) };
   },
   // Setting reads back and leaves the same state twice; nothing has restarted the machine in between, since a node's

@@ -1,10 +1,10 @@
 import type { PowerAction } from '#contract/steps.ts';
-import type { Power } from '#redfish/bmc.ts';
+import type { Power } from '../drivers/driver.ts';
 import type { ActionContext, Settlement, SiteAction } from './action.ts';
 
 export const setPower: SiteAction<'power.setPower'> = {
-  run: async ({ action }, { withBmc, deadline }) => ({
-    power: await withBmc((bmc) => bmc.setPower(action, { deadline })),
+  run: async ({ action }, { withBmc, deadline, signal }) => ({
+    power: await withBmc((bmc) => bmc.setPower(action, { deadline, signal })),
   }),
   settle: async ({ action }, context, startedAt) => {
     const power = await context.withBmc((bmc) => bmc.getPower());

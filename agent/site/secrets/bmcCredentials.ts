@@ -1,5 +1,6 @@
+import { RailheadError } from '#contract/errors.ts';
 import type { Credentials } from '#contract/secrets.ts';
-import type { BoundNode } from '../operations/bmcs.ts';
+import type { BoundNode } from '../drivers/open.ts';
 import { credentialsFrom, readCredentials, type SecretPlaces } from './files.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -8,10 +9,16 @@ import type { Secrets } from './secrets.ts';
  * @throws RailheadError INVALID_CONFIG, or what fetching fails with; none of them tells the secret
  */
 export async function bmcCredentials(
-  { bmc: { credentialRef }, bmcSecret }: BoundNode,
+  { bmc: { credentialRef }, bmcSecret }: Pick<BoundNode, 'bmc' | 'bmcSecret'>,
   secrets: Pick<Secrets, 'text'>,
   places: SecretPlaces,
 ): Promise<Credentials> {
+  if (credentialRef === undefined) throw noReference();
   if (bmcSecret === undefined) return readCredentials(credentialRef, places);
   return credentialsFrom(await secrets.text(bmcSecret), credentialRef);
+}
+
+function noReference(): RailheadError {
+  const message = 'the BMC was enrolled without credentials: enroll it with a credentialRef';
+  return new RailheadError('INVALID_CONFIG', message, { path: 'bmc.credentialRef', reason: 'missing' });
 }

@@ -126,4 +126,10 @@ export const migrations: readonly string[] = [
     document TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE bmc_cipher_suites (
+    address TEXT PRIMARY KEY,
+    suite INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -11,6 +11,7 @@ import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
 import { type CacheCatalog, openCacheCatalog } from './cacheCatalog.ts';
 import { type CachePins, openCachePins } from './cachePins.ts';
+import { type CipherSuites, openCipherSuites } from './cipherSuites.ts';
 import { openEvents } from './events.ts';
 import { type GatheredEvents, gatherEvents } from './gatheredEvents.ts';
 import { type Journal, openJournal } from './journal.ts';
@@ -30,6 +31,7 @@ export interface SiteState {
   sessions: Sessions;
   events: GatheredEvents;
   bmcPins: BmcPins;
+  cipherSuites: CipherSuites;
   loaders: DeployedLoaders;
   cachePins: CachePins;
   cacheCatalog: CacheCatalog;
@@ -57,6 +59,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     sessions: openSessions(database),
     events,
     bmcPins: openBmcPins(database),
+    cipherSuites: openCipherSuites(database),
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
     cacheCatalog: openCacheCatalog(database),

@@ -46,7 +46,7 @@ const adminPaths: Record<string, string> = {
   'GET /v1/cache/images/:image': `/v1/cache/images/${'1'.repeat(64)}`,
 };
 
-/** What changes the cache, and what shows packets: the local socket has it alone. */
+/** What changes the cache, ends what an operator was asked, and shows packets: the local socket has it alone. */
 const changingPaths: Record<string, string> = {
   ...Object.fromEntries(
     ['pull', 'pin', 'unpin', 'verify', 'evict'].map((act) => [
@@ -58,6 +58,7 @@ const changingPaths: Record<string, string> = {
   'GET /v1/trace/:mac': '/v1/trace/02:00:00:00:00:01',
   'GET /v1/trace/:mac/packets': '/v1/trace/02:00:00:00:00:01/packets',
   'POST /v1/cache/import': '/v1/cache/import',
+  'POST /v1/nodes/:nodeId/confirm': '/v1/nodes/node-1/confirm',
 };
 
 /** The admin listener only reads, tells no secret, and knows no other method. */

@@ -2,12 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type BoundNode, createBmcs } from '#agent/site/operations/bmcs.ts';
+import { type BoundNode, driverOpener } from '#agent/site/drivers/open.ts';
+import { createBmcs } from '#agent/site/operations/bmcs.ts';
 import { readCredentials } from '#agent/site/secrets/files.ts';
 import { openState } from '#agent/site/store/state.ts';
 import { silentLog } from '#base/log.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import { selfSignedIdentity } from '../../../fakes/certificates.ts';
+import { driverParts } from '../../../fakes/driverParts.ts';
 import { serveBmc } from '../../../fakes/fakeBmc.ts';
 import { configureSite, startSiteBmc } from '../bench/loopbackSite.ts';
 
@@ -19,11 +21,10 @@ async function setUp(idleMs?: number) {
   onTestFinished(() => state.close());
   const bmc = await startSiteBmc(site);
   const places = { directory: path.join(site.directory, 'secrets') };
-  const credentialsOf = ({ bmc }: BoundNode) => readCredentials(bmc.credentialRef, places);
+  const credentialsOf = ({ bmc }: BoundNode) => readCredentials(bmc.credentialRef ?? '', places);
   const open = () => {
     const bmcs = createBmcs({
-      pins: state.bmcPins,
-      credentialsOf,
+      open: driverOpener({ ...driverParts(), pins: state.bmcPins, credentialsOf }),
       log: silentLog(),
       ...(idleMs && { idleMs }),
     });

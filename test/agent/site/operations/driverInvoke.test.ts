@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ActionContext } from '#agent/site/operations/action.ts';
+import { drivenBy } from '#agent/site/operations/bmcs.ts';
 import { driverInvoke } from '#agent/site/operations/driverInvoke.ts';
 import type { OperationInput } from '#contract/operations.ts';
 
@@ -41,13 +42,32 @@ test('the redfish driver does what the site’s own actions of that name do', as
   expect(told).toEqual(['off', { device: 'pxe', persistent: false }]);
 });
 
+test('another driver reaches the BMC at the same host with the same credentials', () => {
+  const bmc = {
+    driver: 'redfish',
+    address,
+    credentialRef: 'secret://bmc',
+    bootOrder: 'network-first',
+  } as const;
+  const node = { nodeId: 'node-1', macs: [], bmc };
+  expect(drivenBy(node, 'ipmi', undefined).bmc).toEqual({
+    ...bmc,
+    driver: 'ipmi',
+    address: 'ipmi://10.78.0.11',
+  });
+  expect(drivenBy(node, 'manual', undefined).bmc).toEqual({ driver: 'manual', bootOrder: 'network-first' });
+  expect(drivenBy(node, 'redfish', address)).toBe(node);
+});
+
 test('an interrupted invocation is settled as that action is', async () => {
   const { context } = nodeWithBmc();
   expect(await driverInvoke.settle(invocation({}), context, 0)).toEqual({ kind: 'repeat' });
 });
 
 test.each([
-  ['UNSUPPORTED', { driver: 'ipmi' }],
+  ['UNSUPPORTED', { driver: 'snmp' }],
+  ['UNSUPPORTED', { driver: 'wake-on-lan' }],
+  ['UNSUPPORTED', { driver: 'ipmi', config: { address: 'ipmi://10.78.0.12' } }],
   ['UNSUPPORTED', { driver: 'constructor' }],
   ['UNSUPPORTED', { operation: 'toString' }],
   ['UNSUPPORTED', { config: { address: 'https://10.78.0.12' } }],

@@ -1,0 +1,32 @@
+import type { OobInventory } from '#contract/oobInventory.ts';
+import type { BootDevice, PowerAction } from '#contract/steps.ts';
+
+export type Power = 'on' | 'off';
+
+export interface DriveOptions {
+  /** Milliseconds since the epoch. */
+  deadline?: number;
+  /** Ends what only waits; a request that is on its way comes to its end. */
+  signal?: AbortSignal;
+}
+
+export interface BootOverride {
+  device: BootDevice;
+  persistent: boolean;
+}
+
+/**
+ * What one machine is driven by: its BMC, by Redfish or IPMI, or what there is without one. What a driver cannot do is UNSUPPORTED with a
+ * `reason`; else it fails as docs/errors.md says of DRIVER_ERROR.
+ */
+export interface MachineDriver {
+  getPower(): Promise<Power>;
+  /** Brings the power to what the action asks, and returns what it is then. */
+  setPower(action: PowerAction, options?: DriveOptions): Promise<Power>;
+  /** Returns what was stored, with what there is to say of it. */
+  setBootDevice(override: BootOverride, options?: DriveOptions): Promise<BootOverride>;
+  inspect(): Promise<OobInventory>;
+  insertMedia(url: string, options?: DriveOptions): Promise<void>;
+  ejectMedia(options?: DriveOptions): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import { RailheadError } from '#contract/errors.ts';
+import type { MachineDriver } from './driver.ts';
+
+/**
+ * What nobody can do to a machine without a BMC.
+ * @param name how the driver is called, for the sentence
+ */
+export function withoutController(
+  name: string,
+): Pick<MachineDriver, 'getPower' | 'inspect' | 'insertMedia' | 'ejectMedia' | 'close'> {
+  return {
+    getPower: async () => {
+      throw cannot(`${name} cannot tell whether a machine is on`, 'power-state');
+    },
+    inspect: async () => {
+      throw cannot(`${name} knows nothing of a machine: inspect it by its ramdisk`, 'inspect');
+    },
+    // By this reason the workflow boots the image over the network instead.
+    insertMedia: async () => {
+      throw cannot(
+        `${name} has no virtual media: the site boots the image over the network`,
+        'virtual-media',
+      );
+    },
+    ejectMedia: async () => {},
+    close: async () => {},
+  };
+}
+
+export function cannot(message: string, reason: string, facts: Record<string, unknown> = {}): RailheadError {
+  return new RailheadError('UNSUPPORTED', message, { reason, ...facts });
+}

@@ -1,0 +1,46 @@
+import type { Issue } from './findIssues.ts';
+import type { BmcBinding, BmcDriver } from './nodeSpec.ts';
+
+/** A binding as an operator writes it: the address tells the driver. */
+export type WrittenBinding = Omit<BmcBinding, 'driver'> & { driver?: BmcDriver };
+
+const schemes: Partial<Record<BmcDriver, string>> = { redfish: 'https://', ipmi: 'ipmi://' };
+
+/** A binding with its driver: the one that is named, else that of the address's scheme, else Redfish. */
+export function boundDriver(written: WrittenBinding): BmcBinding {
+  const driver = written.driver ?? (written.address?.startsWith('ipmi://') ? 'ipmi' : 'redfish');
+  return { ...written, driver };
+}
+
+/** What is wrong with a binding that its schema cannot say; undefined when nothing is. */
+export function bindingIssue({
+  driver,
+  address,
+  credentialRef,
+  certificateSha256,
+  bootOrder,
+}: BmcBinding): Issue | undefined {
+  const scheme = schemes[driver];
+  if (scheme === undefined) {
+    if (address === undefined && credentialRef === undefined && certificateSha256 === undefined)
+      return undefined;
+    return {
+      path: 'bmc',
+      message: `driver ${driver} has no BMC: leave address, credentialRef and certificate out`,
+    };
+  }
+  if (address === undefined) return { path: 'bmc.address', message: `is required: ${scheme}host[:port]` };
+  if (!address.startsWith(scheme) || !URL.canParse(address) || new URL(address).hostname === '')
+    return { path: 'bmc.address', message: `must be ${scheme}host[:port] for driver ${driver}` };
+  if (credentialRef === undefined) return { path: 'bmc.credentialRef', message: 'is required: secret://…' };
+  if (driver === 'ipmi' && certificateSha256 !== undefined)
+    return { path: 'bmc.certificateSha256', message: 'IPMI has no certificates' };
+  if (bootOrder !== undefined)
+    return { path: 'bmc.bootOrder', message: `is not for driver ${driver}, which sets the boot device` };
+  return undefined;
+}
+
+/** Whether there is a BMC to ask which machine this is. */
+export function hasController({ driver }: BmcBinding): boolean {
+  return schemes[driver] !== undefined;
+}

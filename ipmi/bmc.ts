@@ -1,0 +1,91 @@
+import { type Clock, systemClock } from '#base/clock.ts';
+import { Slots } from '#base/slots.ts';
+import { RailheadError } from '#contract/errors.ts';
+import type { OobInventory } from '#contract/oobInventory.ts';
+import type { PowerAction } from '#contract/steps.ts';
+import { type FleetingFlags, refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
+import type { BootOverride, Firmware } from './bootOptions.ts';
+import { chassisStatus } from './chassis.ts';
+import { IpmiClient, type IpmiOptions } from './client.ts';
+import { inspect } from './inspect.ts';
+import { type Power, setPower } from './power.ts';
+
+export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
+  /** Which firmware the machine boots by; asked at each use. */
+  firmware: () => Firmware;
+  /** Outlives the object: a boot device may be set long before the restart. */
+  memory: BootMemory;
+  clock?: Clock;
+}
+
+/** What a BMC would forget within a minute. */
+export interface BootMemory {
+  fleeting?: FleetingFlags | undefined;
+}
+
+const powerMs = 120_000;
+
+/** A BMC by IPMI, through ipmitool. Nothing is sent before the first call; there is no session that outlives one. */
+export class IpmiBmc {
+  readonly #client: IpmiClient;
+  readonly #firmware: () => Firmware;
+  /** Power and boot device change one after the other, never into each other. */
+  readonly #changes = new Slots(1);
+  readonly #memory: BootMemory;
+
+  constructor({ firmware, memory, clock = systemClock, ...options }: IpmiBmcOptions) {
+    this.#client = new IpmiClient({ ...options, clock });
+    this.#firmware = firmware;
+    this.#memory = memory;
+  }
+
+  async getPower(): Promise<Power> {
+    return (await chassisStatus(this.#client)).power;
+  }
+
+  /** @throws RailheadError as `setPower` of power.ts */
+  setPower(action: PowerAction, options: { deadline?: number; signal?: AbortSignal } = {}): Promise<Power> {
+    const { deadline = this.#client.clock.now() + powerMs, signal } = options;
+    return this.#changes.run(async () => {
+      const { fleeting } = this.#memory;
+      if (fleeting !== undefined && restarts(action)) {
+        await refreshBootDevice(this.#client, fleeting);
+        this.#memory.fleeting = undefined;
+      }
+      return setPower(this.#client, action, { deadline, signal });
+    }, signal);
+  }
+
+  /** @throws RailheadError as `setBootDevice` of bootDevice.ts */
+  setBootDevice(override: BootOverride): Promise<StoredBoot> {
+    return this.#changes.run(() =>
+      setBootDevice(this.#client, override, this.#firmware(), (fleeting) => {
+        this.#memory.fleeting = fleeting;
+      }),
+    );
+  }
+
+  inspect(): Promise<OobInventory> {
+    return inspect(this.#client);
+  }
+
+  /** @throws RailheadError UNSUPPORTED (`virtual-media`), by which the workflow falls back to a boot entry */
+  async insertMedia(): Promise<void> {
+    throw new RailheadError(
+      'UNSUPPORTED',
+      'IPMI has no virtual media: the site boots the image over the network',
+      {
+        reason: 'virtual-media',
+      },
+    );
+  }
+
+  /** Nothing can be in a drive that is not there. */
+  async ejectMedia(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+function restarts(action: PowerAction): boolean {
+  return action !== 'off' && action !== 'graceful-off' && action !== 'nmi';
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { closeSync, writeSync } from 'node:fs';
+import { isENOENT } from '#base/errors.ts';
+import { openMemoryFile } from '#base/libc.ts';
+import { RailheadError } from '#contract/errors.ts';
+
+/** How one run of ipmitool ended. */
+export interface ToolRun {
+  /** Undefined when it was stopped: it took too long, or its caller gave up. */
+  status: number | undefined;
+  stdout: string;
+  stderr: string;
+}
+
+export interface ToolOptions {
+  /** The program, found by PATH unless it is a path. */
+  program: string;
+  args: readonly string[];
+  password: string;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** More than any answer of a BMC is long; what is beyond is dropped. */
+const mostBytes = 4 * 1024 * 1024;
+/** The descriptor by which the program reads the password. */
+const passwordFd = 3;
+export const passwordFile = `/proc/self/fd/${passwordFd}`;
+
+/**
+ * Runs ipmitool once, to its end or `timeoutMs`. The password goes by a file in memory that has no name: it is in no argument, no
+ * environment and on no disk.
+ * @throws RailheadError UNSUPPORTED (`ipmitool-missing`)
+ */
+export async function runTool(options: ToolOptions): Promise<ToolRun> {
+  const { program, args, password, timeoutMs, signal } = options;
+  const fd = openMemoryFile('railhead-ipmi');
+  try {
+    writeSync(fd, password);
+    return await ended(program, args, fd, stopAfter(timeoutMs, signal));
+  } catch (error) {
+    throw isENOENT(error) ? missing(program, error) : error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function stopAfter(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
+  const limit = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, 2 ** 31 - 1)));
+  return signal === undefined ? limit : AbortSignal.any([limit, signal]);
+}
+
+function ended(program: string, args: readonly string[], fd: number, stop: AbortSignal): Promise<ToolRun> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe', fd],
+      // One language for its messages, and nothing of the agent's own environment but where programs are.
+      env: { PATH: process.env.PATH, LC_ALL: 'C', HOME: '/nonexistent' },
+      signal: stop,
+      killSignal: 'SIGKILL',
+    });
+    const texts = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name]?.setEncoding('utf8').on('data', (text: string) => {
+        if (texts[name].length < mostBytes) texts[name] += text;
+      });
+    child.once('error', (error) => {
+      if (!stop.aborted) reject(error);
+    });
+    child.once('close', (status) =>
+      resolve({ status: stop.aborted ? undefined : (status ?? undefined), ...texts }),
+    );
+  });
+}
+
+function missing(program: string, cause: unknown): RailheadError {
+  const message = `this site has no ${program}: install Debian's package ipmitool, or say where it is by bmc.ipmitool`;
+  return new RailheadError('UNSUPPORTED', message, { reason: 'ipmitool-missing', program }, cause);
+}
