@@ -7,12 +7,13 @@ import { dhcp } from './dhcp.ts';
 
 import { imageWrite } from './imageWrite.ts';
 import { join } from './join.ts';
+import { pull } from './pull.ts';
 import { serve } from './serve.ts';
 import { storm } from './storm.ts';
 import { tftp } from './tftp.ts';
 
 /** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
-const benchmarks: readonly Benchmark[] = [cache, catalog, dhcp, imageWrite, join, serve, storm, tftp];
+const benchmarks: readonly Benchmark[] = [cache, catalog, dhcp, imageWrite, join, pull, serve, storm, tftp];
 
 const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },

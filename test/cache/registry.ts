@@ -19,8 +19,15 @@ export interface Registry {
   close(): Promise<void>;
 }
 
+export interface RegistryOptions {
+  /** Sections of its configuration; given the folder for files that they name. */
+  config?: (directory: string) => Promise<object>;
+  /** What pushing is let in by, for a repository. */
+  authorization?: (repository: string) => string;
+}
+
 /** Debian's docker-registry over TLS on loopback, its files in a temporary folder. */
-export async function startRegistry(ca: TestCa): Promise<Registry> {
+export async function startRegistry(ca: TestCa, options: RegistryOptions = {}): Promise<Registry> {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-registry-'));
   const { key, cert } = await issueServerIdentity(ca);
   const file = async (name: string, text: string) => {
@@ -36,6 +43,7 @@ export async function startRegistry(ca: TestCa): Promise<Registry> {
       addr: host,
       tls: { certificate: await file('cert.pem', cert), key: await file('key.pem', key) },
     },
+    ...(await options.config?.(directory)),
   };
   const program = await foreignProgram('docker-registry', 'docker-registry');
   // JSON is YAML.
@@ -45,12 +53,14 @@ export async function startRegistry(ca: TestCa): Promise<Registry> {
   const dispatcher = new Agent({ connect: { ca: ca.pem } });
   await untilListening(server, host);
   const url = (rest: string) => `https://${host}/v2/${rest}`;
-  const put = async (target: string, body: Buffer, type: string) => {
+  const letIn = (repository: string): Record<string, string> =>
+    options.authorization === undefined ? {} : { authorization: options.authorization(repository) };
+  const put = async (repository: string, target: string, body: Buffer, type: string) => {
     const answer = await request(target, {
       method: 'PUT',
       dispatcher,
       body,
-      headers: { 'content-type': type },
+      headers: { 'content-type': type, ...letIn(repository) },
     });
     await answer.body.dump();
     if (answer.statusCode !== 201) throw new Error(`the registry answered ${answer.statusCode} to ${target}`);
@@ -61,17 +71,19 @@ export async function startRegistry(ca: TestCa): Promise<Registry> {
       const begun = await request(url(`${repository}/blobs/uploads/`), {
         method: 'POST',
         dispatcher,
+        headers: letIn(repository),
       });
       await begun.body.dump();
       const upload = new URL(String(begun.headers.location), `https://${host}`);
       upload.searchParams.set('digest', digestOf(bytes));
-      await put(upload.href, bytes, 'application/octet-stream');
+      await put(repository, upload.href, bytes, 'application/octet-stream');
       return digestOf(bytes);
     },
     pushManifest: async (repository, manifest, tag) => {
       const bytes = Buffer.from(JSON.stringify(manifest));
       const { mediaType } = manifest as { mediaType: string };
-      await put(url(`${repository}/manifests/${tag ?? digestOf(bytes)}`), bytes, mediaType);
+      const target = url(`${repository}/manifests/${tag ?? digestOf(bytes)}`);
+      await put(repository, target, bytes, mediaType);
       return digestOf(bytes);
     },
     close: async () => {

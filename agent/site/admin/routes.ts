@@ -7,6 +7,7 @@ import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { addRoutes, type Route, route } from '#doors/routes.ts';
 import type { Revocations } from '../../join/revocations.ts';
+import { inventoryRoute } from '../cache/inventoryRoute.ts';
 import { cacheChangeRoutes, cacheReadRoutes } from '../cache/routes.ts';
 import type { SeenMachines } from '../discovery/seenMachines.ts';
 import type { Requests } from '../drivers/requests.ts';
@@ -44,12 +45,7 @@ export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
     get('/v1/machines', () => ({ machines: machines(parts) })),
     get('/v1/discovery', () => ({ machines: discovered(parts) })),
     get('/v1/machines/:mac', ({ params }) => machine((params as { mac: string }).mac, parts)),
-    get('/v1/inventory/images', (request, _caller, reply) => {
-      const { etag, images } = parts.cache.inventory();
-      const quoted = `"${etag.replaceAll('"', '')}"`;
-      reply.header('etag', quoted);
-      return request.headers['if-none-match'] === quoted ? reply.code(304).send() : { images };
-    }),
+    inventoryRoute(parts.cache, admit),
     ...cacheReadRoutes(parts, admit),
   ];
 }

@@ -1,3 +1,4 @@
+import { steadyClock } from '#base/clock.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { type AgentReport, protocolVersion } from '#contract/agentWire.ts';
 import type { SeenMachineNews } from '../discovery/news.ts';
@@ -17,6 +18,8 @@ export interface ReportingParts {
 }
 
 const batch = { results: 100, events: 500 };
+/** So often the whole inventory is told though nothing changed: a centre that was put back to an older state comes to know it again. */
+const resyncMs = 15 * 60_000;
 
 /** Tells the centre, oldest first, what it has not taken. Returns one call of the loop: one report, or a wait for news. */
 export function reporting({
@@ -29,10 +32,13 @@ export function reporting({
   signal,
 }: ReportingParts): () => Promise<void> {
   let toldInventory: string | undefined;
+  let toldAt = Number.NEGATIVE_INFINITY;
 
   return async () => {
     const turn = news.turn;
     const { etag, images } = cache.inventory();
+    const untilResync = toldAt + resyncMs - steadyClock.now();
+    const isTold = etag === toldInventory && untilResync > 0;
     const machines = seen.take();
     const report: AgentReport = {
       protocol: protocolVersion,
@@ -41,16 +47,18 @@ export function reporting({
       progress: progress.take(),
       events: state.events.untold(batch.events),
       ...(machines.length === 0 ? {} : { machines }),
-      ...(etag === toldInventory ? {} : { images }),
+      ...(isTold ? {} : { images }),
     };
-    if (isEmpty(report)) return news.after(turn, 3_600_000, signal);
+    if (isEmpty(report)) return news.after(turn, untilResync, signal);
     await client.report(report, signal);
     state.atomically(() => {
       state.journal.taken(report.results);
       state.events.taken(report.events);
     });
     seen.taken(machines);
+    if (isTold) return;
     toldInventory = etag;
+    toldAt = steadyClock.now();
   };
 }
 

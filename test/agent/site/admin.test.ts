@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { pageOf } from '#agent/site/cache/inventoryRoute.ts';
 import { type Bench, mac, nodeId, prepared, setUpBench, siteId } from './bench/bench.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
 
@@ -26,6 +27,32 @@ test('the image inventory has an ETag, and 304 while nothing changed', async () 
   expect(etag).toMatch(/^"[^"]+"$/);
   expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
   expect((await fetch(url, { headers: { 'if-none-match': '"older"' } })).status).toBe(200);
+});
+
+test('the inventory comes in pages, each with an ETag of its own', async () => {
+  const bench = await prepared(await setUpBench());
+  const url = `${bench.adminUrl}/v1/inventory/images`;
+  const page = await fetch(`${url}?limit=1`);
+  expect(await page.json()).toEqual({ images: [expect.objectContaining({ digest: bench.ramdisk.digest })] });
+  const etag = page.headers.get('etag') ?? '';
+  expect(etag).not.toBe((await fetch(url)).headers.get('etag'));
+  expect((await fetch(`${url}?limit=1`, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  const next = await fetch(`${url}?limit=1&cursor=${bench.ramdisk.digest}`);
+  expect(await next.json()).toEqual({ images: [] });
+  expect((await fetch(`${url}?cursor=../..`)).status).toBe(400);
+});
+
+test('a page goes on after its cursor, whether that image is there still or not', () => {
+  const rows = ['a', 'b', 'd', 'e'].map((digest) => ({ digest, ref: digest, state: 'ready' as const }));
+  const digests = (limit: number | undefined, cursor?: string) => {
+    const page = pageOf(rows, limit, cursor);
+    return [page.images.map(({ digest }) => digest).join(''), page.cursor];
+  };
+  expect(digests(2)).toEqual(['ab', 'b']);
+  expect(digests(2, 'b')).toEqual(['de', undefined]);
+  expect(digests(1, 'c')).toEqual(['d', 'd']);
+  expect(digests(undefined)).toEqual(['abde', undefined]);
+  expect(digests(4)).toEqual(['abde', undefined]);
 });
 
 test('a machine has its node and the timeline of its boots', async () => {

@@ -18,8 +18,10 @@ import { ipv6 } from './ipv6.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { lifecycle } from './lifecycle.ts';
+import { ociPull } from './ociPull.ts';
 import { secureBootOwnKey } from './ownKey.ts';
 import { powerCut } from './powerCut.ts';
+import { prewarmToReady } from './prewarmToReady.ts';
 import { relay } from './relay.ts';
 import { clonedSite, renewLate } from './renewals.ts';
 import { revokedSite } from './revocations.ts';
@@ -79,6 +81,8 @@ export const cases: readonly EndToEndCase[] = [
   bitRot,
   sourceFallback,
   powerCut,
+  prewarmToReady,
+  ociPull,
   secureBoot,
   secureBootHttp,
   secureBootOwnKey,

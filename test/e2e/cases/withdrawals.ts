@@ -1,11 +1,8 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { appendFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { addImageSigner } from '#central/images/signers.ts';
-import { imageSigningInput } from '#contract/images.ts';
+import { createHash } from 'node:crypto';
 import { issueServerIdentity, makeTestCa } from '../../fakes/certificates.ts';
 import { type RawHttpsServer, serveBytes, startRawHttps } from '../../fakes/rawHttpsServer.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
+import { registerSigned, siteTrusting } from '../loopback/images.ts';
 import type { Lab, LabSite } from '../loopback/lab.ts';
 import { runProgram } from '../loopback/processes.ts';
 import { ask, eventually, withLab } from '../loopback/withLab.ts';
@@ -65,30 +62,10 @@ async function runCase(report: Report, lab: Lab, site: LabSite, source: RawHttps
   report.check('the site refuses it once the centre is back', await comesTo(site, 502));
 }
 
-async function siteTrusting(lab: Lab, ca: string): Promise<LabSite> {
-  const site = await lab.newSite('north');
-  const file = path.join(site.directory, 'source-ca.pem');
-  await writeFile(file, ca);
-  await appendFile(site.configFile, `[cache]\nsourceCaFile = "${file}"\n`);
-  return site;
-}
-
 async function registerRamdisk(lab: Lab, { siteId }: LabSite, source: string): Promise<void> {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string;
-  const signer = { tenantId: 'root', signerId: 'platform', publicKey: pem };
-  await lab.host(({ store }) => addImageSigner(store, signer));
-  const facts = {
-    kind: 'ramdisk',
-    ref: 'ramdisk@1',
-    format: 'raw',
-    compression: 'none',
-    sha256: digest,
-  } as const;
-  const signature = sign(null, imageSigningInput(facts), privateKey).toString('base64');
-  const tenantId = 'root';
-  await lab.call('images.register', { tenantId, ...facts, source, signature, signerId: 'platform' });
-  await lab.call('pools.create', { tenantId, siteId, policy: { ramdisk: { x86_64: 'ramdisk@1' } } });
+  const facts = { kind: 'ramdisk', ref: 'ramdisk@1', format: 'raw', compression: 'none' } as const;
+  await registerSigned(lab, { ...facts, sha256: digest }, source);
+  await lab.call('pools.create', { tenantId: 'root', siteId, policy: { ramdisk: { x86_64: 'ramdisk@1' } } });
 }
 
 function withdraw(lab: Lab, ...args: string[]) {
