@@ -13,6 +13,7 @@ import {
 } from './bootNetwork.ts';
 import { type BootNetwork6, type BootParts6, startBootNetwork6 } from './bootNetwork6.ts';
 import { Boots } from './boots.ts';
+import { LeaseStore } from './dhcp/leaseStore.ts';
 import { type LeasedNetwork, Leases } from './dhcp/leases.ts';
 import type { Reservations } from './dhcp/network.ts';
 import { neighbourTable } from './dhcp/probes.ts';
@@ -20,7 +21,7 @@ import { Lease6Table } from './dhcp6/leases.ts';
 import type { Dhcp6Network } from './dhcp6/network.ts';
 import { keptServerDuid } from './dhcp6/serverDuid.ts';
 import { openHeardAddresses } from './heardAddresses.ts';
-import { addressHolders, type HeldBeside, type Holders } from './holders.ts';
+import { addressHolders, type Holders } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries, loadShim } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
@@ -53,8 +54,10 @@ export interface BootServerOptions {
   raspberryPiDirectory?: string;
   /** Folder with shim and GRUB (`shimx64.efi`, `grubx64.efi`, …); without it no machine can be handed them. */
   shimDirectory?: string;
-  /** Leases are kept in tables of this database, named `dhcp_…`. */
+  /** Leases of IPv6, and what was heard of other servers', are kept in tables of this database, named `dhcp…`. */
   database: Sqlite;
+  /** The SQLite file of the leases, which a thread of ours alone opens. */
+  leaseFile: string;
   timeline(event: BootEvent): void;
   /** Told of each machine that asks for an address. */
   sighted?(sighting: Sighting): void;
@@ -83,8 +86,8 @@ export interface BootServer extends Closable {
   httpUrlAt(address: string | undefined): string;
   /** The machine's ramdisk, started without a script, asks for what one would have told it: the id of its boot. */
   bootOf(mac: string): string;
-  /** Who has an address where another server gives them; undefined for one that is ours to give. */
-  heldBeside(address: string): HeldBeside | undefined;
+  /** The MAC that took an address, whatever the lease's time: by our lease, or by what is known of another server's. */
+  leasedTo(address: string): string | undefined;
   /** How often machines were kept from booting, by why, since the start. */
   readonly troubles: TroubleCounts;
 }
@@ -97,13 +100,13 @@ export interface BootServer extends Closable {
  */
 export async function startBootServer(options: BootServerOptions): Promise<BootServer> {
   const parts = await bootParts(options);
+  const { networks6 = [] } = options;
+  const own6 = networks6.length > 0 ? parts6(options, parts) : undefined;
   const running: RunningNetwork[] = [];
   const started: Closable[] = [];
   try {
     for (const network of options.networks)
       running.push(await named(network, startBootNetwork(network, parts)));
-    const { networks6 = [] } = options;
-    const own6 = networks6.length > 0 ? parts6(options, parts) : undefined;
     if (own6 !== undefined)
       for (const network of networks6) running.push(await named(network, startBootNetwork6(network, own6)));
     if (options.syslog !== undefined) started.push(await startSyslog(options.syslog, parts, own6));
@@ -116,11 +119,11 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     httpUrl: main.httpUrl,
     httpUrlAt: (address) => (running.find((one) => one.address === address) ?? main).httpUrl,
     bootOf: (mac) => parts.boots.scriptGiven(mac),
-    heldBeside: parts.holders.heldBeside,
+    leasedTo: (address) => (isIPv6(address) ? own6 : parts)?.holders.leasedTo(address),
     troubles: parts.boots.troubles,
     close: async () => {
       await closeAll([...running, ...started]);
-      parts.leases.close();
+      await parts.leases.close();
     },
   };
 }
@@ -130,8 +133,8 @@ function leasedNetworks({ networks, relayed = [] }: BootServerOptions): LeasedNe
 }
 
 async function bootParts(options: BootServerOptions): Promise<BootParts> {
-  const { log, clock = systemClock, relayed = [], database } = options;
-  const leases = new Leases(database, leasedNetworks(options), log);
+  const { log, clock = systemClock, relayed = [], database, leaseFile } = options;
+  const leases = new Leases(new LeaseStore(leaseFile, database, log), leasedNetworks(options));
   const heard = openHeardAddresses(database);
   return {
     ...options,
@@ -178,7 +181,10 @@ function parts6(options: BootServerOptions, parts: BootParts): BootParts6 {
     ...parts,
     relayed: options.relayed6 ?? [],
     leases,
-    holders: { macAt: (address) => leases.macAt(address), heldBeside: () => undefined },
+    holders: {
+      macAt: (address) => leases.macAt(address),
+      leasedTo: (address) => leases.leasedTo(address),
+    },
     serverDuid: keptServerDuid(options.database),
     ports: { ...parts.ports, dhcp6: options.dhcp6Port ?? 547 },
   };

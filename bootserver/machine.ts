@@ -1,7 +1,6 @@
 import type { SiteEvent } from '#contract/agentWire.ts';
 import type { BootFact } from '#contract/bootFact.ts';
 import type { EfiLoader } from '#contract/efiLoader.ts';
-import type { HeldBeside } from './holders.ts';
 
 /** What is known of a machine when it asks for its boot script. */
 export interface MachineFacts {
@@ -16,8 +15,8 @@ export interface MachineFacts {
   vlan?: number;
   /** The address that the script was asked from. */
   address: string;
-  /** Who has that address, where another server gives them. */
-  heldBeside?: HeldBeside;
+  /** The MAC that took that address: by our lease, or by what is known of another server's. */
+  leasedTo?: string;
   /** Joins the DHCP, TFTP, HTTP and ramdisk events of one boot. */
   bootId: string;
 }

@@ -70,14 +70,14 @@ const ethernet = '1/';
 
 function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const { state, consoles, seen } = parts;
-  const { mac, address, bootId: _, ...facts } = machine;
+  const { mac, address: _, bootId: __, leasedTo, ...facts } = machine;
   const node = state.spec.nodeByMac(mac);
   const loader = node && state.loaders.byNode(node.nodeId);
   const entry = state.entries.byMac(mac, Date.now());
   const turn = decideBoot(machine, {
     entry,
     ...(loader !== undefined && { loader }),
-    leasedTo: machine.heldBeside === undefined ? state.leasedTo(address) : machine.heldBeside.mac,
+    leasedTo,
     isWithdrawn: state.spec.isWithdrawn,
   });
   seen.see({ ...facts, mac, isNewBoot: false });

@@ -106,6 +106,7 @@ function bootOptions(
     ipxeDirectory,
     ...known({ shimDirectory, raspberryPiDirectory, syslog: syslogListen(config, passed) }),
     database: state.database,
+    leaseFile: state.leaseFile,
     log,
     httpPort,
     dhcpPort,

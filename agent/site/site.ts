@@ -82,11 +82,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const boot = { state, cache, seen, tap, log, siteId, sealer: bootSealer, onEvent: news.wake };
   const bootServer = keep(await openBoot(config, environment, boot));
   const presence = createPresence();
-  const { bootOf, heldBeside } = bootServer;
-  const leasedTo = (address: string) => {
-    const beside = heldBeside(address);
-    return beside === undefined ? state.leasedTo(address) : beside.mac;
-  };
+  const { bootOf, leasedTo } = bootServer;
   const imagesUrlAt = (address: string | undefined) => `${bootServer.httpUrlAt(address)}/images`;
   const listens = machineListens(config);
   const parts = {

@@ -1,56 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '#base/log.ts';
 import type { Sqlite } from '#base/sqlite.ts';
+import { readLeaseFile } from './leaseFile.ts';
 import type { Lease } from './leases.ts';
+import { LeaseWriter, type RowChange } from './leaseWriter.ts';
 
-const schema = `
-  CREATE TABLE IF NOT EXISTS dhcp_lease (
-    address TEXT PRIMARY KEY,
-    client TEXT NOT NULL,
-    state TEXT NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) STRICT`;
+/** How long a lease waits for others to be committed with it; those that come while a commit runs wait for the next one. */
+const gatherMs = 2;
+/** What could not be stored is tried again after so long. */
+const retryMs = 1000;
 
-/**
- * How long a lease waits for others to be written with it: one commit takes about as long, for one or for hundreds. On a disk that is
- * slow it waits as long as the last commit took, so that half of the time is left to answer others.
- */
-const gatherMs = { least: 2, most: 50 } as const;
+/** By address; undefined: the address is nobody's any more. */
+type Changes = Map<string, Lease | undefined>;
 
 /**
- * The leases on stable storage. Changes are gathered for a moment and committed together; what waits for them goes on
- * after the commit, so that nobody is told of a lease that a loss of power would take back (RFC 2131 §2.1).
+ * The leases on stable storage. Changes are gathered for a moment and committed together by a thread of their own; what waits for them
+ * goes on after the commit, so that nobody is told of a lease that a loss of power would take back (RFC 2131 §2.1).
  */
 export class LeaseStore {
-  readonly #database: Sqlite;
+  readonly #file: string;
   readonly #log: Log;
-  readonly #commit: () => void;
-  /** By address; undefined: the address is nobody's any more. */
-  readonly #changed = new Map<string, Lease | undefined>();
+  /** What an earlier run has stored, the lease that ends first at first. */
+  readonly stored: readonly Lease[];
+  #changed: Changes = new Map();
   #waiting: (() => void)[] = [];
-  #timer: NodeJS.Timeout | undefined;
-  #commitMs = 0;
+  /** Those whose leases are being committed. */
+  #committing: (() => void)[] | undefined;
+  #running: Promise<void> | undefined;
+  #writer: LeaseWriter | undefined;
+  #isFailing = false;
+  readonly #closing = new AbortController();
 
-  constructor(database: Sqlite, log: Log) {
-    database.exec(schema);
-    const insert = database.prepare('INSERT OR REPLACE INTO dhcp_lease VALUES (?, ?, ?, ?)');
-    const remove = database.prepare('DELETE FROM dhcp_lease WHERE address = ?');
-    this.#database = database;
+  /** `former`: the database that older versions kept leases in. @throws the driver's error */
+  constructor(file: string, former: Sqlite, log: Log) {
+    this.#file = file;
     this.#log = log;
-    this.#commit = database.transaction(() => {
-      for (const [address, lease] of this.#changed) {
-        if (lease === undefined) remove.run(address);
-        else insert.run(address, lease.key, lease.state, lease.expiresAt);
-      }
-    });
-  }
-
-  /** What is stored, the lease that ends first at first. */
-  stored(): Lease[] {
-    return this.#database
-      .prepare(
-        'SELECT client AS key, address, state, expires_at AS expiresAt FROM dhcp_lease ORDER BY expires_at',
-      )
-      .all() as Lease[];
+    this.stored = readLeaseFile(file, former);
   }
 
   set(lease: Lease): void {
@@ -63,37 +48,73 @@ export class LeaseStore {
 
   /** Runs `action` once all that was changed before is on stable storage: at once when it is; never when it cannot be. */
   whenStored(action: () => void): void {
-    if (this.#changed.size === 0) action();
-    else this.#waiting.push(action);
+    if (this.#changed.size > 0) this.#waiting.push(action);
+    else if (this.#committing !== undefined) this.#committing.push(action);
+    else action();
   }
 
-  /** Commits what is changed. What could not be committed stays for the next time: only its replies are lost. */
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    const start = performance.now();
-    try {
-      this.#commit();
-    } catch (error) {
-      this.#log.error(
-        { err: error, leases: this.#changed.size },
-        'DHCP: leases cannot be stored, so they are not given',
-      );
-      return;
-    }
-    this.#commitMs = performance.now() - start;
-    this.#changed.clear();
-    for (const action of waiting) action();
-  }
-
-  #gatherMs(): number {
-    return Math.min(Math.max(this.#commitMs, gatherMs.least), gatherMs.most);
+  /** Stores what is not stored yet, and lets the file go. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#writer?.close();
   }
 
   #change(address: string, lease: Lease | undefined): void {
     this.#changed.set(address, lease);
-    this.#timer ??= setTimeout(() => this.flush(), this.#gatherMs());
+    this.#running ??= this.#commitAll();
   }
+
+  async #commitAll(): Promise<void> {
+    while (this.#changed.size > 0) {
+      await this.#rest(gatherMs);
+      if (await this.#commit()) continue;
+      if (this.#closing.signal.aborted) break;
+      await this.#rest(retryMs);
+    }
+    this.#running = undefined;
+  }
+
+  /** @returns whether it was stored. What was not stays for the next time: only its replies are lost. */
+  async #commit(): Promise<boolean> {
+    const [changes, waiting] = [this.#changed, this.#waiting];
+    [this.#changed, this.#waiting, this.#committing] = [new Map(), [], waiting];
+    try {
+      if (this.#writer === undefined || this.#writer.hasEnded) this.#writer = new LeaseWriter(this.#file);
+      await this.#writer.write(Array.from(changes, rowChange));
+    } catch (error) {
+      this.#failed(changes, error);
+      return false;
+    } finally {
+      this.#committing = undefined;
+    }
+    if (this.#isFailing) this.#log.info('DHCP: leases can be stored again');
+    this.#isFailing = false;
+    for (const action of waiting) this.#run(action);
+    return true;
+  }
+
+  #run(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#log.error({ err: error }, 'DHCP: a lease is stored, and its client could not be told');
+    }
+  }
+
+  #failed(changes: Changes, error: unknown): void {
+    this.#changed = new Map([...changes, ...this.#changed]);
+    const leases = this.#changed.size;
+    if (!this.#isFailing)
+      this.#log.error({ err: error, leases }, 'DHCP: leases cannot be stored, so they are not given');
+    this.#isFailing = true;
+  }
+
+  async #rest(milliseconds: number): Promise<void> {
+    await delay(milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {});
+  }
+}
+
+function rowChange([address, lease]: [string, Lease | undefined]): RowChange {
+  return lease === undefined ? [address] : [address, lease.key, lease.state, lease.expiresAt];
 }

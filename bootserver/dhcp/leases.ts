@@ -1,8 +1,5 @@
-import type { Log } from '#base/log.ts';
-import type { Sqlite } from '#base/sqlite.ts';
 import { addressNumber, addressText, inSubnet, type Subnet } from './address.ts';
 import { AddressSet } from './addressSet.ts';
-import { LeaseStore } from './leaseStore.ts';
 import type { AddressPool } from './network.ts';
 
 /** An address that is not free, and whose it is. */
@@ -35,15 +32,25 @@ export interface LeasedNetwork {
   pool?: AddressPool;
 }
 
-/** The leases of all networks, in memory and written through to one table. */
+/** Where leases outlive a restart; see `LeaseStore`. */
+export interface StoredLeases {
+  /** What an earlier run has stored, the lease that ends first at first. */
+  readonly stored: readonly Lease[];
+  set(lease: Lease): void;
+  erase(address: string): void;
+  whenStored(action: () => void): void;
+  close(): Promise<void>;
+}
+
+/** The leases of all networks, in memory and written through to one store. */
 export class Leases {
-  readonly #store: LeaseStore;
+  readonly #store: StoredLeases;
   readonly #tables: readonly LeaseTable[];
 
-  constructor(database: Sqlite, networks: readonly LeasedNetwork[], log: Log) {
-    this.#store = new LeaseStore(database, log);
+  constructor(store: StoredLeases, networks: readonly LeasedNetwork[]) {
+    this.#store = store;
     this.#tables = networks.map((network) => new LeaseTable(network, this.#store));
-    for (const lease of this.#store.stored()) this.#tableOf(lease.address)?.restore(lease);
+    for (const lease of this.#store.stored) this.#tableOf(lease.address)?.restore(lease);
   }
 
   /** The leases of one of the networks. @throws Error when it is none of those that this was made with */
@@ -56,7 +63,13 @@ export class Leases {
 
   /** The Ethernet address of the client that has this address; undefined when nobody has it, or no Ethernet client. */
   macAt(address: string): string | undefined {
-    return /^1\/(.{17})$/.exec(this.#tableOf(address)?.at(address)?.key ?? '')?.[1];
+    return macOf(this.#tableOf(address)?.at(address));
+  }
+
+  /** The Ethernet address of the client that took this address, whether its time is over or not. */
+  leasedTo(address: string): string | undefined {
+    const lease = this.#tableOf(address)?.at(address);
+    return lease?.state === 'bound' ? macOf(lease) : undefined;
   }
 
   /** Runs `action` once all leases given so far are on stable storage; see `LeaseStore`. */
@@ -65,8 +78,8 @@ export class Leases {
   }
 
   /** Stores what is not stored yet. */
-  close(): void {
-    this.#store.flush();
+  close(): Promise<void> {
+    return this.#store.close();
   }
 
   #tableOf(address: string): LeaseTable | undefined {
@@ -74,10 +87,14 @@ export class Leases {
   }
 }
 
+function macOf(lease: Lease | undefined): string | undefined {
+  return /^1\/(.{17})$/.exec(lease?.key ?? '')?.[1];
+}
+
 /** The leases of one network. */
 export class LeaseTable implements LeaseView {
   readonly #network: LeasedNetwork;
-  readonly #store: LeaseStore;
+  readonly #store: StoredLeases;
   readonly #first: number;
   readonly #unused: AddressSet;
   readonly #byAddress = new Map<string, Lease>();
@@ -89,7 +106,7 @@ export class LeaseTable implements LeaseView {
     released: new Map(),
   } satisfies Record<Lease['state'], Map<string, Lease>>;
 
-  constructor(network: LeasedNetwork, store: LeaseStore) {
+  constructor(network: LeasedNetwork, store: StoredLeases) {
     this.#network = network;
     this.#store = store;
     const { first, last } = network.pool ?? { first: '0.0.0.0', last: '0.0.0.0' };

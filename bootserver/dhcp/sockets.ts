@@ -15,7 +15,7 @@ export interface DhcpSocketOptions {
 
 /** DHCP's side of one interface. */
 export interface DhcpSockets {
-  /** Sends from our address. */
+  /** Sends from our address; nothing once it is closed: a reply may have waited for its lease until then. */
   send(bytes: Buffer, port: number, address: string, failed: (error: Error) => void): void;
   close(): Promise<void>;
 }
@@ -28,12 +28,16 @@ export async function openDhcpSockets(
   const sockets: Socket[] = [];
   for (const fd of descriptors(options)) sockets.push(await listen(fd, options.log, receive));
   const [everything, own = everything] = sockets as [Socket, Socket?];
+  let isOpen = true;
   return {
-    send: (bytes, port, address, failed) =>
+    send: (bytes, port, address, failed) => {
+      if (!isOpen) return;
       own.send(bytes, port, address, (error) => {
         if (error) failed(error);
-      }),
+      });
+    },
     close: async () => {
+      isOpen = false;
       await Promise.all(sockets.map(closed));
     },
   };

@@ -76,6 +76,16 @@ export class Lease6Table implements Lease6View {
     return mac !== undefined && this.#byClient.has(`mac/${mac}`) ? mac : undefined;
   }
 
+  /** Likewise, of a client that took its address. */
+  leasedTo(address: string): string | undefined {
+    const lease = this.#byAddress.get(address);
+    if (lease?.state === 'bound' && lease.mac !== undefined) return lease.mac;
+    const mac = macOfAddress(address);
+    if (mac === undefined) return undefined;
+    const isClient = this.#byAddress.values().some((one) => one.mac === mac && one.state === 'bound');
+    return isClient ? mac : undefined;
+  }
+
   /** A client has one address per key: the former one becomes free. */
   set(lease: Lease6): void {
     const former = this.#byClient.get(lease.key);

@@ -45,13 +45,13 @@ function refusal(path: string, rule: string): Answer {
 function machineFacts(
   told: Pick<MachineFacts, 'mac' | 'architecture'> & { uuid: string },
   from: string,
-  { heldBeside, scriptGiven }: MachineScriptContext,
+  { leasedTo, scriptGiven }: MachineScriptContext,
 ): MachineFacts {
   const { mac, architecture } = told;
   const uuid = canonicalUuid(told.uuid);
   return {
     ...{ mac, architecture, firmware: 'uefi', address: from, bootId: scriptGiven(mac) },
-    ...known({ uuid, heldBeside: heldBeside(from) }),
+    ...known({ uuid, leasedTo: leasedTo(from) }),
   };
 }
 

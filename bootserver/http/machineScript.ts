@@ -6,7 +6,6 @@ import { isoScript } from '#ipxe/isoScript.ts';
 import { ramdiskScript } from '#ipxe/ramdiskScript.ts';
 import { vlanScript } from '#ipxe/vlanScript.ts';
 import { canonicalUuid } from '../dhcp/machineUuid.ts';
-import type { HeldBeside } from '../holders.ts';
 import type { BootDecision, MachineFacts } from '../machine.ts';
 import { type Answer, errorAnswer, scriptAnswer } from './answer.ts';
 import type { BootRequest } from './request.ts';
@@ -18,7 +17,7 @@ export interface MachineScriptContext {
   hasLoader(mac: string): boolean;
   /** The machine asks for its script: the id of its boot. */
   scriptGiven(mac: string): string;
-  heldBeside(address: string): HeldBeside | undefined;
+  leasedTo(address: string): string | undefined;
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   note(machine: MachineFacts, decision: BootDecision): void;
 }
@@ -79,7 +78,7 @@ function machineFacts(
     architecture,
     firmware: firmwareOf(request),
     address: from,
-    ...known({ heldBeside: context.heldBeside(from) }),
+    ...known({ leasedTo: context.leasedTo(from) }),
     bootId: context.scriptGiven(mac),
   };
 }

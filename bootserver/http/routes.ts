@@ -38,7 +38,7 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
     decide,
     hasLoader: (mac) => boots.hasLoader(mac),
     scriptGiven: (mac) => boots.scriptGiven(mac),
-    heldBeside: (address) => holders.heldBeside(address),
+    leasedTo: (address) => holders.leasedTo(address),
     note: (facts, decision) => noteScript(facts, decision, boots),
   };
   return [

@@ -47,6 +47,7 @@ beforeAll(async () => {
     images,
     ipxeDirectory: directory,
     database: new Database(':memory:'),
+    leaseFile: path.join(directory, 'leases.db'),
     timeline: (event) => events.push(event),
     log: silentLog(),
     httpPort: 0,

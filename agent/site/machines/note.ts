@@ -10,9 +10,9 @@ export function noteMachine(
   peer: string,
   text: string,
   fact: BootFact,
-  { state, log }: Pick<MachineParts, 'state' | 'log'>,
+  { state, leasedTo, log }: Pick<MachineParts, 'state' | 'leasedTo' | 'log'>,
 ): void {
-  const mac = state.leasedTo(peer);
+  const mac = leasedTo(peer);
   if (mac === undefined) return;
   const [last] = state.events.timeline(mac, 1);
   if (last !== undefined && 'text' in last && last.text === text) return;

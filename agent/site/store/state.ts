@@ -1,10 +1,7 @@
 import { mkdir } from 'node:fs/promises';
-import { isIPv6 } from 'node:net';
 import path from 'node:path';
 import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
-import { macOfAddress } from '#bootserver/dhcp6/address.ts';
-import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
@@ -21,9 +18,11 @@ import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { openSpec, type SpecStore } from './spec.ts';
 
-/** Everything a site must not lose, in one SQLite file. */
+/** Everything a site must not lose, in one SQLite file; the boot server's leases are in `leaseFile`. */
 export interface SiteState {
   database: Sqlite;
+  /** For the boot server alone. */
+  leaseFile: string;
   spec: SpecStore;
   journal: Journal;
   entries: BootEntries;
@@ -35,8 +34,6 @@ export interface SiteState {
   loaders: DeployedLoaders;
   cachePins: CachePins;
   cacheCatalog: CacheCatalog;
-  /** The MAC that holds a lease of `address`, whatever its time: the boot server's table, read only. */
-  leasedTo(address: string): string | undefined;
   /** Runs `change` as one transaction: all of it is kept or nothing. */
   atomically<Result>(change: () => Result): Result;
   close(): void;
@@ -52,6 +49,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
   const events = gatherEvents(openEvents(database, now), database);
   return {
     database,
+    leaseFile: path.join(stateDirectory, 'leases.db'),
     spec: openSpec(database),
     journal: openJournal(database),
     entries: openBootEntries(database),
@@ -63,7 +61,6 @@ export async function openState(stateDirectory: string, now: () => number = Date
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
     cacheCatalog: openCacheCatalog(database),
-    leasedTo: (address) => leasedTo(database, address),
     atomically: (change) => database.transaction(change).immediate(),
     close: () => {
       events.flush();
@@ -79,32 +76,4 @@ async function makeDirectory(stateDirectory: string): Promise<void> {
     const message = `stateDirectory: ${stateDirectory} cannot be made (${reason})`;
     throw new RailheadError('INVALID_CONFIG', message, { path: 'stateDirectory', reason }, error);
   });
-}
-
-/** The boot server writes these tables; before its first start there is none, and so no lease. */
-function leasedTo(database: Sqlite, address: string): string | undefined {
-  if (isIPv6(address)) return leased6To(database, address);
-  if (!hasTable(database, 'dhcp_lease')) return undefined;
-  const row = database
-    .prepare<[string], { client: string }>(
-      "SELECT client FROM dhcp_lease WHERE address = ? AND state = 'bound'",
-    )
-    .get(address);
-  return canonicalMac(row?.client.split('/')[1] ?? '');
-}
-
-/** A machine that has a lease may also speak from the address that it formed from its own MAC, where the router says so (SLAAC, RFC 4862). */
-function leased6To(database: Sqlite, address: string): string | undefined {
-  if (!hasTable(database, 'dhcp6_lease')) return undefined;
-  const formedFrom = macOfAddress(address) ?? '';
-  const row = database
-    .prepare<[string, string], { mac: string | null }>(
-      "SELECT mac FROM dhcp6_lease WHERE state = 'bound' AND (address = ? OR mac = ?) LIMIT 1",
-    )
-    .get(address, formedFrom);
-  return row?.mac ?? undefined;
-}
-
-function hasTable(database: Sqlite, name: string): boolean {
-  return database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
 }

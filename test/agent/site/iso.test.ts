@@ -11,7 +11,7 @@ function isoEntry({ centre, ramdisk: { ref, digest } }: Bench): Promise<string> 
 async function withIso(): Promise<Bench> {
   const bench = await setUpBench();
   await bench.start();
-  leaseTo(bench, mac);
+  await leaseTo(bench, mac);
   const insert = await bench.centre.order('media.insert', nodeId, { entry: await isoEntry(bench) });
   expect(await bench.centre.result(insert)).toMatchObject({
     outcome: 'succeeded',
@@ -27,7 +27,7 @@ test('a machine with an ISO entry boots it from the cache, also while the centre
   await bench.centre.down();
   await bench.stop();
   await bench.start();
-  leaseTo(bench, mac);
+  await leaseTo(bench, mac);
   expect(await fetchScript(bench, mac)).toContain(command());
 });
 

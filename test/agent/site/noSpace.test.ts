@@ -17,6 +17,7 @@ const machine: MachineFacts = {
   architecture: 'x86_64',
   firmware: 'uefi',
   address: '10.77.0.100',
+  leasedTo: '02:00:00:00:00:01',
   bootId: 'boot_1',
 };
 
@@ -26,10 +27,6 @@ async function fullState(): Promise<SiteState> {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const state = await openState(directory);
   onTestFinished(() => state.close());
-  state.database.exec('CREATE TABLE dhcp_lease (address TEXT, client TEXT, state TEXT, expires_at INTEGER)');
-  state.database
-    .prepare("INSERT INTO dhcp_lease VALUES (?, ?, 'bound', 0)")
-    .run(machine.address, `1/${machine.mac}`);
   const entry = {
     entryId: 'be_1',
     siteId: 'site_1',
@@ -73,7 +70,8 @@ test('on a full disk a stranger still boots its own', async () => {
 
 test('on a full disk another host that names a MAC is still told nothing', async () => {
   const { decide } = turns(await fullState());
-  expect(decide({ ...machine, address: '10.77.0.66' })).toEqual({ kind: 'disk' });
+  const { leasedTo: _, ...elsewhere } = machine;
+  expect(decide({ ...elsewhere, address: '10.77.0.66' })).toEqual({ kind: 'disk' });
 });
 
 test('a ramdisk whose token cannot be kept is not booted, and the reason is said', async () => {

@@ -7,8 +7,8 @@ test('a machine is prepared, boots, joins, works and is cleaned up', async () =>
   const bench = await setUpBench();
   const { centre } = bench;
   await bench.start();
-  leaseTo(bench, mac);
-  leaseTo(bench, mac);
+  await leaseTo(bench, mac);
+  await leaseTo(bench, mac);
   const prepare = await centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   expect(await centre.result(prepare)).toMatchObject({ outcome: 'succeeded', result: { macs: [mac] } });
 

@@ -35,6 +35,7 @@ const server = await startBootServer({
   images: cache,
   ipxeDirectory,
   database: openSqlite(path.join(directory, 'state.db'), []),
+  leaseFile: path.join(directory, 'leases.db'),
   timeline: () => {},
   log,
 });

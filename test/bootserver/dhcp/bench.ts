@@ -1,5 +1,3 @@
-import Database from 'better-sqlite3';
-import { silentLog } from '#base/log.ts';
 import type { AddressView } from '#bootserver/dhcp/allocation.ts';
 import { clientFacts } from '#bootserver/dhcp/client.ts';
 import { type Decision, decide } from '#bootserver/dhcp/decide.ts';
@@ -11,6 +9,7 @@ import { readOption } from '#bootserver/dhcp/options.ts';
 import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/packet.ts';
 import type { HostView } from '#bootserver/dhcp/probes.ts';
 import type { LoaderChoice } from '#bootserver/machine.ts';
+import { MemoryLeases } from './memoryLeases.ts';
 
 export const network: DhcpNetwork = {
   mode: 'full',
@@ -38,14 +37,9 @@ export class Bench {
     hostAt: (address) => this.neighbours.get(address),
     unanswered: () => this.silentAddresses,
   };
-  readonly #database: Database.Database;
+  readonly #store = new MemoryLeases();
   #networks: DhcpNetwork[] = [network];
-  #leases: Leases;
-
-  constructor(database = new Database(':memory:')) {
-    this.#database = database;
-    this.#leases = new Leases(database, this.#networks, silentLog());
-  }
+  #leases = new Leases(this.#store, this.#networks);
 
   /** That of the wire. */
   get network(): DhcpNetwork {
@@ -58,9 +52,8 @@ export class Bench {
 
   /** The server starts anew: with networks that are not the same, or as after an update. */
   restart(networks = this.#networks): void {
-    this.#leases.close();
     this.#networks = networks;
-    this.#leases = new Leases(this.#database, networks, silentLog());
+    this.#leases = new Leases(this.#store, networks);
   }
 
   /** The leases of the network of the wire. */

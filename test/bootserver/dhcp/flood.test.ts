@@ -15,6 +15,7 @@ import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
 import { useWire } from '../twoNamespaces.ts';
 import { Bench, network } from './bench.ts';
+import { MemoryLeases } from './memoryLeases.ts';
 import { clients, discover, hardware } from './samples.ts';
 
 const busybox = await foreignProgram('busybox-static', 'busybox');
@@ -63,7 +64,7 @@ test('a machine of the site gets its address while others flood the wire', async
       reservation: (key) => (key === `1/${wire.clientMac}` ? { address: '10.77.0.20' } : undefined),
       isReserved: (address) => address === '10.77.0.20',
     },
-    leases: new Leases(database, [network], silentLog()),
+    leases: new Leases(new MemoryLeases(), [network]),
     boots: new Boots(() => {}, systemClock),
     heard: openHeardAddresses(database),
     log: silentLog(),

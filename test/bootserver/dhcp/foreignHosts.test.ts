@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
-import { type Log, silentLog } from '#base/log.ts';
+import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { Leases } from '#bootserver/dhcp/leases.ts';
@@ -11,12 +11,13 @@ import { runIn } from '#rack/netns.ts';
 import { foreignProgram } from '../foreign.ts';
 import { useWire } from '../twoNamespaces.ts';
 import { network } from './bench.ts';
+import { MemoryLeases } from './memoryLeases.ts';
 
 // Fetched before this process moves to a network without a way out.
 const busybox = await foreignProgram('busybox-static', 'busybox');
 const wire = useWire();
 const database = new Database(':memory:');
-const leases = new Leases(database, [network], silentLog());
+const leases = new Leases(new MemoryLeases(), [network]);
 const warnings: { facts: Record<string, unknown>; text: string }[] = [];
 const foreign = '02:00:00:00:00:99';
 let server: Closable;

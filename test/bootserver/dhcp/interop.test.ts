@@ -17,6 +17,7 @@ import { foreignProgram } from '../foreign.ts';
 import { fetchNetworkd, startNetworkd } from '../networkd.ts';
 import { useWire } from '../twoNamespaces.ts';
 import { network } from './bench.ts';
+import { MemoryLeases } from './memoryLeases.ts';
 
 // Fetched before this process moves to a network without a way out.
 const dhclient = await foreignProgram('isc-dhcp-client', 'dhclient');
@@ -24,7 +25,7 @@ const busybox = await foreignProgram('busybox-static', 'busybox');
 const networkd = await fetchNetworkd();
 const wire = useWire();
 const database = new Database(':memory:');
-const leases = new Leases(database, [network], silentLog());
+const leases = new Leases(new MemoryLeases(), [network]);
 const timeline: string[] = [];
 let server: Closable;
 let directory: string;

@@ -144,7 +144,10 @@ async function rightful(
   await asNode.close();
   const session = { dispatcher, bearer: loot.sessions.good, body: { waitSeconds: 0, taken: [] } };
   await mayCome('a good session', send('POST /v1/machine/poll', machineUrl, session));
-  lease('127.0.0.1');
+  const localAddress = '127.77.0.10';
+  await lease(localAddress);
+  const asMachine = new Agent({ connect: { rejectUnauthorized: false, localAddress } });
   const body = await joinMessage(loot.bootTokens.good, loot.mac);
-  await mayCome('a good boot token', send('POST /v1/join', machineUrl, { dispatcher, body }));
+  await mayCome('a good boot token', send('POST /v1/join', machineUrl, { dispatcher: asMachine, body }));
+  await asMachine.close();
 }

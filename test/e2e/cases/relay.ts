@@ -259,7 +259,7 @@ async function checkRenewal(report: Report, stage: Stage, address?: string): Pro
 }
 
 function leaseState(directory: string, address = ''): string | undefined {
-  const database = new Database(path.join(directory, 'state/state.db'), { readonly: true });
+  const database = new Database(path.join(directory, 'state/leases.db'), { readonly: true });
   try {
     const find = database.prepare<[string], { state: string }>(
       'SELECT state FROM dhcp_lease WHERE address = ?',

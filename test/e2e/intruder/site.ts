@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import Database from 'better-sqlite3';
 import { openState } from '#agent/site/store/state.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import type { Pins } from '#contract/join.ts';
+import { leaseByDhcp } from '../../fakes/leaseByDhcp.ts';
 import type { Answer } from './attempt.ts';
 import type { MachineLoot } from './machines.ts';
 import { freePorts, type Running, runProgram, start } from './processes.ts';
@@ -19,7 +19,7 @@ export interface Site extends Running {
   adminUrl: string;
   loot: MachineLoot;
   /** Leases an address to the machine that may join, as the site's DHCP would. */
-  lease(address: string): void;
+  lease(address: string): Promise<void>;
   /** Asks over the local socket as `nobody`; status 0 when that user cannot connect. */
   askAsNobody(method: string, path: string): Promise<Answer>;
 }
@@ -68,15 +68,9 @@ socket = "${socket}"
     machineUrl: `https://127.0.0.1:${machine}`,
     adminUrl: `http://127.0.0.1:${admin}`,
     loot,
-    lease: (address) => leaseTo(stateDirectory, address),
+    lease: (address) => leaseByDhcp({ stateDirectory, dhcpPort: Number(dhcp) }, mac, address),
     askAsNobody: await nobody(work, socket),
   };
-}
-
-function leaseTo(stateDirectory: string, address: string): void {
-  const database = new Database(path.join(stateDirectory, 'state.db'));
-  database.prepare("INSERT OR REPLACE INTO dhcp_lease VALUES (?, ?, 'bound', 0)").run(address, `1/${mac}`);
-  database.close();
 }
 
 async function joinCentre(

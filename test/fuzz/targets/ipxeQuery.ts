@@ -34,7 +34,7 @@ export const target: FuzzTarget = {
           machineUrl: 'https://10.0.0.1:8443',
           hasLoader: () => false,
           scriptGiven: () => 'boot_1',
-          heldBeside: () => undefined,
+          leasedTo: () => undefined,
           decide: () => decision,
           note: () => {},
         },

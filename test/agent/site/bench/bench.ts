@@ -49,7 +49,7 @@ export function bootEntry({ centre, ramdisk }: Bench): Promise<string> {
 /** Starts the site and gives its node a lease and a boot entry. */
 export async function prepared(bench: Bench): Promise<Bench> {
   await bench.start();
-  leaseTo(bench, mac);
+  await leaseTo(bench, mac);
   const prepare = await bench.centre.order('boot.prepareRamdisk', nodeId, { entry: await bootEntry(bench) });
   await bench.centre.result(prepare);
   return bench;

@@ -1,21 +1,16 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import path from 'node:path';
-import Database from 'better-sqlite3';
 import { expect } from 'vitest';
+import { leaseByDhcp } from '../../../fakes/leaseByDhcp.ts';
 import type { LoopbackSite } from './loopbackSite.ts';
 
 /** An address of the site's pool. */
 export const leasedAddress = '127.77.0.10';
 
-/** Leases an address to a machine, as its DHCP would have; the site runs. */
-export function leaseTo(site: LoopbackSite, mac: string, address = leasedAddress): void {
-  const database = new Database(path.join(site.stateDirectory, 'state.db'));
-  try {
-    database.prepare("INSERT OR REPLACE INTO dhcp_lease VALUES (?, ?, 'bound', 0)").run(address, `1/${mac}`);
-  } finally {
-    database.close();
-  }
+/** Leases an address to a machine; the site runs. */
+export function leaseTo(site: LoopbackSite, mac: string, address = leasedAddress): Promise<void> {
+  const { stateDirectory, config } = site;
+  return leaseByDhcp({ stateDirectory, dhcpPort: config.boot.dhcpPort }, mac, address);
 }
 
 /** The machine's firmware starts to boot from the network: resolves once the site has answered its DISCOVER. */

@@ -90,7 +90,7 @@ interface = "lo"
 address = "127.0.0.1"
 prefixLength = 8
 poolStart = "127.77.0.10"
-poolEnd = "127.77.0.20"
+poolEnd = "127.77.0.99"
 [boot]
 httpPort = ${http}
 dhcpPort = ${dhcp}

@@ -93,7 +93,7 @@ export interface MachineRun {
 
 /** The machine boots, joins, writes the image, restarts and announces itself, as it is asked to. */
 export async function runMachine(centre: TestCentre, site: LoopbackSite, mac: string): Promise<MachineRun> {
-  leaseTo(site, mac);
+  await leaseTo(site, mac);
   const machine = await newMachine(site);
   const bootToken = tokenIn(await fetchScript(site, mac));
   const { session } = await machine.join(bootToken, mac);

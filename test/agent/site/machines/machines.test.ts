@@ -150,11 +150,11 @@ test('whoever has read a boot token can not join with it from an address of its 
 
 test('an address that was leased to another machine since lets nobody in with the token that was given to it', async () => {
   const { bench, token } = await waitingMachine();
-  leaseTo(bench, '02:00:00:00:00:02');
+  await leaseTo(bench, '02:00:00:00:00:02');
   expect(await refused((await newMachine(bench)).join(token, mac))).toMatchObject({
     details: { reason: 'other-address' },
   });
-  leaseTo(bench, mac, otherAddress);
+  await leaseTo(bench, mac, otherAddress);
   const moved = await newMachine(bench, { from: otherAddress });
   expect(await moved.join(token, mac)).toMatchObject({ nodeId });
 });
@@ -279,7 +279,7 @@ test('a machine without a command line gets its token only at the address that i
   const machine = await newMachine(bench, { from: otherAddress });
   const ask = () => machine.client.post('/v1/token', { mac });
   expect(await refused(ask())).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'other-address' } });
-  leaseTo(bench, mac, otherAddress);
+  await leaseTo(bench, mac, otherAddress);
   const { token } = (await ask()) as { token: string };
   expect(await machine.join(token, mac)).toMatchObject({ nodeId });
 });
