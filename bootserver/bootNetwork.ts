@@ -23,6 +23,7 @@ import type { Sighting } from './sighting.ts';
 import { transferLimits } from './tftp/limits.ts';
 import { startTftpServer } from './tftp/server.ts';
 import type { TransferReport } from './tftp/session.ts';
+import { wrapsTo } from './wrapsTo.ts';
 
 /** A network that the site has an interface on, and what its machines are told. */
 export interface BootNetwork extends NetworkSettings {
@@ -130,6 +131,7 @@ async function startHttps(
 async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {
   const { log, clock } = parts;
   const autoexec = Buffer.from(bootScript(httpUrl, network.address));
+  const networks = [{ ...network, subnet: network }, ...parts.relayed];
   const own = new Map([...parts.files, [autoexecName, autoexec], ...grubConfigFiles(httpUrl)]);
   return startTftpServer({
     address: network.address,
@@ -137,6 +139,7 @@ async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts
     ...(network.sockets?.tftp !== undefined && { fd: network.sockets.tftp }),
     files: { get: (name) => own.get(name) ?? parts.raspberryPi.get(name) },
     limits: await transferLimits(network.interface),
+    wrapsTo: (client) => wrapsTo(client, { ...parts, networks }),
     report: (transfer) => reportTransfer(transfer, parts),
     missing: (client, file) => reportMissing(client, file, parts),
     ...(parts.tap && { tap: parts.tap.byAddress(parts.holders.macAt) }),

@@ -1,8 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 import type { BootFact } from '#contract/bootFact.ts';
-import { bootClasses } from '#contract/bootQuirks.ts';
+import { type BootClass, bootClasses } from '#contract/bootQuirks.ts';
 import { newId } from '#contract/ids.ts';
 import { Acceptance } from './acceptance.ts';
+import { isBootClass } from './dhcp/bootFields.ts';
 import type { ClientKind } from './dhcp/client.ts';
 import type { DhcpMode } from './dhcp/network.ts';
 import { Loops } from './loops.ts';
@@ -13,6 +14,8 @@ import { type Advice, type Trouble, TroubleCounts } from './troubles.ts';
 interface Boot {
   bootId: string;
   stage: 'firmware' | 'loader' | 'script';
+  /** The class of network-boot client that it was when it last asked by DHCP. */
+  kind?: BootClass;
   lastSeen: number;
   /** What the operator was advised of in this boot. */
   advised: Set<Trouble>;
@@ -66,8 +69,9 @@ export class Boots {
   discovered(mac: string, kind: ClientKind): boolean {
     const boot = this.#boots.get(mac);
     const isFirst = boot === undefined || this.#beginsAnew(boot, kind);
-    if (isFirst) this.#begin(mac);
-    else boot.lastSeen = this.#clock.now();
+    const current = isFirst ? this.#begin(mac) : boot;
+    current.lastSeen = this.#clock.now();
+    if (isBootClass(kind)) current.kind = kind;
     return isFirst;
   }
 
@@ -144,6 +148,11 @@ export class Boots {
   stateOf(mac: string | undefined): { loaderGiven: boolean; isLooping: boolean } {
     if (mac === undefined) return { loaderGiven: false, isLooping: false };
     return { loaderGiven: this.hasLoader(mac), isLooping: this.isLooping(mac) };
+  }
+
+  /** The class of network-boot client that the machine was when it last asked by DHCP. */
+  kindOf(mac: string): BootClass | undefined {
+    return this.#boots.get(mac)?.kind;
   }
 
   hasLoader(mac: string): boolean {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** What a quirk changes in the boot part of a DHCP reply, and how we know that some firmware needs it. */
+/** What a quirk changes in the boot part of a DHCP reply or in a download, and how we know that some firmware needs it. */
 interface BootQuirkFacts {
   does: string;
   evidence: string;
@@ -8,7 +8,8 @@ interface BootQuirkFacts {
 
 /**
  * Everything in which firmware contradicts other firmware: what is right for one machine is wrong for another, so it is set for a
- * machine or a class of clients. Each has a row in docs/hardware.md, and what it does is in `bootserver/dhcp/quirks.ts`.
+ * machine or a class of clients. Each has a row in docs/hardware.md, and what it does is in `bootserver/dhcp/quirks.ts`, of TFTP in
+ * `bootserver/wrapsTo.ts`.
  */
 export const bootQuirks = {
   'option-60': {
@@ -51,6 +52,10 @@ export const bootQuirks = {
     does: "the machine's own iPXE is given the script at once, whatever features it names",
     evidence: 'danderson/netboot issue 55',
   },
+  'tftp-wrap-to-1': {
+    does: 'over TFTP block 1 follows block 65,535, where block 0 does for others',
+    evidence: 'Callisto82/tftp.net issue 6, troglobit/uftpd issue 45',
+  },
 } as const satisfies Record<string, BootQuirkFacts>;
 
 export type BootQuirk = keyof typeof bootQuirks;
@@ -85,9 +90,9 @@ export const BootQuirks = Type.Object(classProperties, {
 });
 export type BootQuirks = Static<typeof BootQuirks>;
 
-/** The quirks that hold for one class, of several settings together. */
+/** The quirks that hold for one class, of several settings together; for `any`, of a client of no known class. */
 export function quirksFor(
-  boot: BootClass,
+  boot: BootClass | 'any',
   ...settings: readonly (BootQuirks | undefined)[]
 ): ReadonlySet<BootQuirk> {
   return new Set(settings.flatMap((quirks) => [...(quirks?.any ?? []), ...(quirks?.[boot] ?? [])]));

@@ -12,7 +12,7 @@ const ofPxe =
 
 /**
  * What each quirk changes in a reply's shape, in the order in which they are applied: one that leaves something out wins over
- * one that puts it in. Those of iPXE choose the file instead (`bootFile.ts`).
+ * one that puts it in. Those of iPXE choose the file instead (`bootFile.ts`), that of TFTP changes the download (`../wrapsTo.ts`).
  */
 const changes: Record<BootQuirk, Change> = {
   'option-60': ofPxe((shape, role) =>
@@ -30,6 +30,7 @@ const changes: Record<BootQuirk, Change> = {
   'no-boot-item': (shape) => ({ ...shape, noBootItem: true }),
   'chain-ipxe': same,
   'no-chain-ipxe': same,
+  'tftp-wrap-to-1': same,
 };
 
 /** The shape with a machine's quirks. */
