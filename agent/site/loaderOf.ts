@@ -49,7 +49,8 @@ export function loaderOf({ state, config, log }: LoaderParts): (mac: string | un
       wanted: node?.loader,
       usual: config.loader,
       hasShim,
-      entry: mac === undefined ? undefined : state.entries.byMac(mac, Date.now()),
+      // Asked at every DHCP message: the database is spared it where nothing depends on it.
+      entry: mac !== undefined && node?.loader === 'uki' ? state.entries.byMac(mac, Date.now()) : undefined,
       isWithdrawn: state.spec.isWithdrawn,
     });
   };

@@ -37,6 +37,7 @@ const pad = 0;
 const end = 255;
 const overload = 52;
 const messageType = 53;
+const mostOfPart = 255;
 const relayAgentInformation = 82;
 /** The least payload that old relays and clients take (BOOTP's 300 bytes, RFC 1542 §2.1). */
 const minimumLength = 300;
@@ -62,17 +63,18 @@ export function decodePacket(bytes: Buffer): DhcpPacket | Malformed {
  * relay agent information last (RFC 3046 §2.1); values over 255 bytes are split (RFC 3396). Padded to 300 bytes.
  */
 export function encodePacket(packet: DhcpPacket): Buffer {
-  const options = encodeOptions(packet.options);
-  const bytes = Buffer.alloc(Math.max(minimumLength, optionsOffset + options.length));
+  const bytes = Buffer.alloc(Math.max(minimumLength, encodedLength(packet)));
   writeHeader(bytes, packet);
   bytes.writeUInt32BE(magicCookie, 236);
-  options.copy(bytes, optionsOffset);
+  writeOptions(bytes, packet.options);
   return bytes;
 }
 
 /** How long `encodePacket` makes a message with these options, before it is padded. */
 export function encodedLength({ options }: Pick<DhcpPacket, 'options'>): number {
-  return optionsOffset + encodeOptions(options).length;
+  let length = optionsOffset;
+  for (const { length: ofValue } of options.values()) length += ofValue + 2 * partsOf(ofValue);
+  return length + 1;
 }
 
 /** The value of a message as text, for logs: `02:00:00:00:00:01`, whatever the hardware type. */
@@ -151,10 +153,11 @@ function joined(options: ReadonlyMap<number, Buffer[]>): Map<number, Buffer> {
   return new Map(Array.from(options, ([number, parts]) => [number, Buffer.concat(parts)]));
 }
 
-function encodeOptions(options: Map<number, Buffer>): Buffer {
-  const ordered = [...options].toSorted(([a], [b]) => optionRank(a) - optionRank(b));
-  const parts = ordered.flatMap(([number, value]) => encodeOption(number, value));
-  return Buffer.concat([...parts, Buffer.from([end])]);
+function writeOptions(into: Buffer, options: ReadonlyMap<number, Buffer>): void {
+  const ordered = [...options].sort(([a], [b]) => optionRank(a) - optionRank(b));
+  let at = optionsOffset;
+  for (const [number, value] of ordered) at = writeOption(into, at, number, value);
+  into[at] = end;
 }
 
 function optionRank(number: number): number {
@@ -162,15 +165,23 @@ function optionRank(number: number): number {
   return number === relayAgentInformation ? 256 : number;
 }
 
-function encodeOption(number: number, value: Buffer): Buffer[] {
-  const parts: Buffer[] = [];
-  let at = 0;
-  do {
-    const chunk = value.subarray(at, at + 255);
-    parts.push(Buffer.from([number, chunk.length]), chunk);
-    at += 255;
-  } while (at < value.length);
-  return parts;
+/** Returns where the next option goes. */
+function writeOption(into: Buffer, start: number, number: number, value: Buffer): number {
+  let at = start;
+  for (let part = 0; part < partsOf(value.length); part++) {
+    const from = part * mostOfPart;
+    const length = Math.min(mostOfPart, value.length - from);
+    into[at] = number;
+    into[at + 1] = length;
+    value.copy(into, at + 2, from, from + length);
+    at += 2 + length;
+  }
+  return at;
+}
+
+/** An option without a value is written too. */
+function partsOf(length: number): number {
+  return Math.max(1, Math.ceil(length / mostOfPart));
 }
 
 function readText(field: Buffer): string {

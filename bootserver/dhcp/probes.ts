@@ -88,10 +88,11 @@ export class Probes implements HostView {
   }
 
   unanswered(): string[] {
-    return [...this.#findings.keys()].filter((address) => {
-      const finding = this.#fresh(address);
-      return finding !== undefined && finding.host === undefined;
-    });
+    const now = this.#parts.clock.now();
+    const found: string[] = [];
+    for (const [address, { host, at }] of this.#findings)
+      if (host === undefined && now - at < freshMs) found.push(address);
+    return found;
   }
 
   close(): void {

@@ -146,7 +146,7 @@ async function rightful(
   await mayCome('a good session', send('POST /v1/machine/poll', machineUrl, session));
   const localAddress = '127.77.0.10';
   await lease(localAddress);
-  const asMachine = new Agent({ connect: { rejectUnauthorized: false, localAddress } });
+  const asMachine = new Agent({ connect: { rejectUnauthorized: false }, localAddress });
   const body = await joinMessage(loot.bootTokens.good, loot.mac);
   await mayCome('a good boot token', send('POST /v1/join', machineUrl, { dispatcher: asMachine, body }));
   await asMachine.close();
