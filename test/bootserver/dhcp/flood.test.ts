@@ -80,7 +80,7 @@ test('a machine of the site gets its address while others flood the wire', async
   onTestFinished(() => flood.kill());
   const before = await packetsSent();
   await expect.poll(packetsSent, { timeout: 10_000 }).toBeGreaterThan(before + 10_000);
-  const once = ['-n', '-q', '-f', '-t', '5', '-T', '1', '-s', '/bin/true'];
+  const once = ['-n', '-q', '-f', '-t', '12', '-T', '1', '-s', '/bin/true'];
   const output = runIn(
     wire.clientNamespace,
     ['sh', '-c', '"$@" 2>&1', 'sh', busybox, 'udhcpc', '-i', 'client0', ...once],

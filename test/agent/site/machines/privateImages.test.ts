@@ -116,7 +116,7 @@ test("a URL is good for its machine alone: not from another address, not of anot
   await machine.poll(session);
   const { url } = await urlFor(machine, session);
   const refused = { status: 403, text: expect.stringContaining('image-url') };
-  leaseTo(bench, '02:00:00:00:00:02', '127.77.0.11');
+  await leaseTo(bench, '02:00:00:00:00:02', '127.77.0.11');
   const other = await newMachine(bench, { from: '127.77.0.11' });
   expect(await read(other, url)).toMatchObject(refused);
   expect(await read(machine, url.replace(digest, bench.ramdisk.digest))).toMatchObject(refused);
