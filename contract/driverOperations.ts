@@ -1,7 +1,15 @@
+const ofController = [
+  'power.getPower',
+  'power.setPower',
+  'management.setBootDevice',
+  'management.clearBootDevice',
+  'inspect.oob',
+] as const;
+
 /** What the drivers of a site can be told to do by `driver.invoke`, as `<concern>.<operation>`. */
 export const driverOperations = {
-  redfish: ['power.getPower', 'power.setPower', 'management.setBootDevice', 'inspect.oob'],
-  ipmi: ['power.getPower', 'power.setPower', 'management.setBootDevice', 'inspect.oob'],
+  redfish: ofController,
+  ipmi: ofController,
   'wake-on-lan': ['power.setPower', 'management.setBootDevice'],
   manual: ['power.setPower', 'management.setBootDevice'],
 } as const;

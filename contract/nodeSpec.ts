@@ -20,6 +20,8 @@ export const BmcBinding = Type.Object(
     credentialRef: Type.Optional(SecretRef),
     /** sha256 of the BMC's certificate (DER) in lower-case hex; without it the first one seen is pinned. */
     certificateSha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+    /** Speak TLS 1.0 and weak ciphers with this one BMC, which has no better; its certificate is pinned all the same. */
+    oldTls: Type.Optional(Type.Boolean()),
     /** Which firmware an IPMI boot device is for; default: what the machine was seen to boot by, else `uefi`. */
     firmware: Type.Optional(Type.Enum(['uefi', 'bios'])),
     /** `network-first`: the machine always tries the network before its disk, so that a driver that sets no boot device need not. */

@@ -65,6 +65,13 @@ export const OobInventory = Type.Object(
     gpus: Type.Array(
       Type.Object({ id: Type.String(), model: text, manufacturer: text, serial: text }, closed),
     ),
+    /** What runs on which part, as the BMC lists it; `updateable` when it says so. */
+    firmware: Type.Array(
+      Type.Object(
+        { id: Type.String(), name: text, version: Type.String(), updateable: Type.Optional(Type.Boolean()) },
+        closed,
+      ),
+    ),
     sensors: Type.Object(
       {
         temperatures: Type.Array(Type.Object({ name: Type.String(), celsius: Type.Number() }, closed)),

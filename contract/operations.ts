@@ -4,7 +4,7 @@ import { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
 import { httpsUrlPattern } from './httpsUrl.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
-import { BootDevice, DiskHints, PowerAction } from './steps.ts';
+import { DiskHints, SetBootDevice, SetPower } from './steps.ts';
 import { WipeMode } from './wipe.ts';
 
 const closed = { additionalProperties: false };
@@ -69,11 +69,12 @@ const DriverInvoke = Type.Object(
  */
 export const operations = {
   'power.getPower': { target: 'site', input: nothing },
-  'power.setPower': { target: 'site', input: Type.Object({ action: PowerAction }, closed) },
+  'power.setPower': { target: 'site', input: SetPower },
   'management.setBootDevice': {
     target: 'site',
-    input: Type.Object({ device: BootDevice, persistent: Type.Optional(Type.Boolean()) }, closed),
+    input: SetBootDevice,
   },
+  'management.clearBootDevice': { target: 'site', input: nothing },
   /** `entry` is a BootEntry signed by the centre (compact JWS). */
   'boot.prepareRamdisk': { target: 'site', input: Type.Object({ entry: Type.String() }, closed) },
   'boot.cleanUp': { target: 'site', input: nothing },

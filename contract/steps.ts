@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { DcgmLevel } from './dcgm.ts';
+import { durationPattern } from './durations.ts';
 import { httpsUrlPattern } from './httpsUrl.ts';
 import { ImageRef } from './images.ts';
 import { WipeMode } from './wipe.ts';
@@ -33,6 +34,9 @@ export const PowerAction = Type.Enum([
 export type PowerAction = Static<typeof PowerAction>;
 export const BootDevice = Type.Enum(['pxe', 'http', 'disk', 'cd']);
 export type BootDevice = Static<typeof BootDevice>;
+/** How firmware boots: only where a machine can do both, and somebody minds. */
+export const BootMode = Type.Enum(['uefi', 'legacy']);
+export type BootMode = Static<typeof BootMode>;
 export const AgentRole = Type.Enum(['node', 'ramdisk', 'site']);
 export type AgentRole = Static<typeof AgentRole>;
 
@@ -51,13 +55,25 @@ export const DiskHints = fields({
 });
 export type DiskHints = Static<typeof DiskHints>;
 
+/** `forceAfter`: how long an OS may take to obey `graceful-off` or `graceful-restart` before it is switched off. */
+export const SetPower = fields({
+  action: PowerAction,
+  forceAfter: Type.Optional(Type.String({ pattern: durationPattern, maxLength: 16 })),
+});
+
+export const SetBootDevice = fields({
+  device: BootDevice,
+  persistent: Type.Optional(Type.Boolean()),
+  mode: Type.Optional(BootMode),
+});
+
 /** Every step a profile can use: where it runs, what `with` takes, how long it may last. */
 export const steps = {
   'power.getPower': { runs: 'site', input: nothing, timeout: '2m' },
-  'power.setPower': { runs: 'site', input: fields({ action: PowerAction }), timeout: '5m' },
+  'power.setPower': { runs: 'site', input: SetPower, timeout: '5m' },
   'management.setBootDevice': {
     runs: 'site',
-    input: fields({ device: BootDevice, persistent: Type.Optional(Type.Boolean()) }),
+    input: SetBootDevice,
     timeout: '2m',
   },
   'inspect.oob': { runs: 'site', input: nothing, timeout: '5m' },

@@ -2,13 +2,13 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { Slots } from '#base/slots.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
-import type { PowerAction } from '#contract/steps.ts';
+import type { BootMode, PowerAction } from '#contract/steps.ts';
 import { type FleetingFlags, refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
-import type { BootOverride, Firmware } from './bootOptions.ts';
+import { type BootOverride, bootOptions, type Firmware } from './bootOptions.ts';
 import { chassisStatus } from './chassis.ts';
 import { IpmiClient, type IpmiOptions } from './client.ts';
 import { inspect } from './inspect.ts';
-import { type Power, setPower } from './power.ts';
+import { type Power, type PowerRun, setPower } from './power.ts';
 
 export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
   /** Which firmware the machine boots by; asked at each use. */
@@ -44,25 +44,32 @@ export class IpmiBmc {
   }
 
   /** @throws RailheadError as `setPower` of power.ts */
-  setPower(action: PowerAction, options: { deadline?: number; signal?: AbortSignal } = {}): Promise<Power> {
-    const { deadline = this.#client.clock.now() + powerMs, signal } = options;
+  setPower(action: PowerAction, options: Partial<PowerRun> = {}): Promise<Power> {
+    const { deadline = this.#client.clock.now() + powerMs, signal, forceAfterMs } = options;
     return this.#changes.run(async () => {
       const { fleeting } = this.#memory;
       if (fleeting !== undefined && restarts(action)) {
         await refreshBootDevice(this.#client, fleeting);
         this.#memory.fleeting = undefined;
       }
-      return setPower(this.#client, action, { deadline, signal });
+      return setPower(this.#client, action, { deadline, signal, forceAfterMs });
     }, signal);
   }
 
   /** @throws RailheadError as `setBootDevice` of bootDevice.ts */
   setBootDevice(override: BootOverride): Promise<StoredBoot> {
     return this.#changes.run(() =>
-      setBootDevice(this.#client, override, this.#firmware(), (fleeting) => {
+      setBootDevice(this.#client, override, firmwareOf(override.mode) ?? this.#firmware(), (fleeting) => {
         this.#memory.fleeting = fleeting;
       }),
     );
+  }
+
+  clearBootDevice(): Promise<void> {
+    return this.#changes.run(async () => {
+      await this.#client.raw(bootOptions.none, { repeatable: true });
+      this.#memory.fleeting = undefined;
+    });
   }
 
   inspect(): Promise<OobInventory> {
@@ -84,6 +91,11 @@ export class IpmiBmc {
   async ejectMedia(): Promise<void> {}
 
   async close(): Promise<void> {}
+}
+
+function firmwareOf(mode: BootMode | undefined): Firmware | undefined {
+  if (mode === undefined) return undefined;
+  return mode === 'legacy' ? 'bios' : 'uefi';
 }
 
 function restarts(action: PowerAction): boolean {

@@ -1,8 +1,9 @@
-import type { BootDevice } from '#contract/steps.ts';
+import type { BootDevice, BootMode } from '#contract/steps.ts';
 
 export interface BootOverride {
   device: BootDevice;
   persistent: boolean;
+  mode?: BootMode;
 }
 
 /** What boots the machine's devices: the flag of UEFI is sent or not. */
@@ -36,6 +37,8 @@ export const bootOptions = {
   /** Parameter 4: no firmware has taken these flags yet, the BIOS among them (write mask, data). */
   notTakenYet: [0x00, 0x08, 0x04, 0x01, 0x01],
   set: (flags: readonly number[]) => [0x00, 0x08, 0x05, ...flags],
+  /** No device of ours: as the firmware is set up. */
+  none: [0x00, 0x08, 0x05, valid, 0x00, 0x00, 0x00, 0x00],
   get: [0x00, 0x09, 0x05, 0x00, 0x00],
 };
 

@@ -40,6 +40,7 @@ export async function inspect(client: IpmiClient): Promise<OobInventory> {
     nics: [],
     disks: [],
     gpus: [],
+    firmware: [],
     sensors: sensorsOf(sensors),
     notes,
   };

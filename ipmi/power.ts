@@ -1,4 +1,4 @@
-import { RailheadError } from '#contract/errors.ts';
+import { hasCode, RailheadError } from '#contract/errors.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { chassisStatus } from './chassis.ts';
 import type { IpmiClient } from './client.ts';
@@ -10,6 +10,8 @@ export interface PowerRun {
   /** Milliseconds since the epoch. */
   deadline: number;
   signal?: AbortSignal | undefined;
+  /** How long an OS may take to obey before it is switched off; never when left out. */
+  forceAfterMs?: number | undefined;
 }
 
 /** The words of `ipmitool chassis power`. */
@@ -30,9 +32,27 @@ export async function setPower(client: IpmiClient, action: PowerAction, run: Pow
   if (step === undefined) return now;
   for (const { control, until } of step) {
     await send(client, control, until, run);
-    await waitFor(client, until, action, run);
+    if (control === 'soft' && run.forceAfterMs !== undefined)
+      await endOrForce(client, action, run.forceAfterMs, run);
+    else await waitFor(client, until, action, run);
   }
   return step.at(-1)?.until ?? now;
+}
+
+async function endOrForce(
+  client: IpmiClient,
+  action: PowerAction,
+  patience: number,
+  run: PowerRun,
+): Promise<void> {
+  const deadline = Math.min(run.deadline, client.clock.now() + patience);
+  try {
+    await waitFor(client, 'off', action, { ...run, deadline });
+  } catch (error) {
+    if (!hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'power-timeout') throw error;
+    await send(client, 'off', 'off', run);
+    await waitFor(client, 'off', action, run);
+  }
 }
 
 interface Step {

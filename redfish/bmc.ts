@@ -7,14 +7,15 @@ import { RedfishClient } from './client.ts';
 import { inspect } from './inspect/inspect.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
+import { type BmcMemory, rememberOf } from './memory.ts';
 import type { BootOverride } from './operations/bootFields.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
-import { type BootMemory, setBootDevice } from './operations/setBootDevice.ts';
-import { setPower } from './operations/setPower.ts';
+import { clearBootDevice, setBootDevice } from './operations/setBootDevice.ts';
+import { type PowerOptions, setPower } from './operations/setPower.ts';
 import { type PinOptions, pinnedAgent } from './pin.ts';
 import { findSystem } from './system.ts';
 import { vendorOf } from './vendors/index.ts';
-import { factsOf, type Vendor } from './vendors/vendor.ts';
+import { factsOf } from './vendors/vendor.ts';
 
 export type { BootOverride } from './operations/bootFields.ts';
 export type { Power } from './operations/powerState.ts';
@@ -26,6 +27,8 @@ export interface BmcOptions extends PinOptions {
   password: string;
   log: Log;
   clock?: Clock;
+  /** What was learnt of it before. */
+  memory?: BmcMemory;
 }
 
 export interface Bmc {
@@ -33,17 +36,19 @@ export interface Bmc {
   getPower(): Promise<Power>;
   /**
    * Brings the machine's power to what the action asks and waits until the BMC says so. `deadline` is in
-   * milliseconds since the epoch; default 2 minutes from now.
+   * milliseconds since the epoch; default 2 minutes from now. `forceAfterMs`: how long an OS may take to obey a graceful action.
    * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED,
    *   INVALID_STATE (`powered-off`)
    */
-  setPower(action: PowerAction, options?: { deadline?: number }): Promise<Power>;
+  setPower(action: PowerAction, options?: Partial<PowerOptions>): Promise<Power>;
   /**
    * Sets the next boot's device (`persistent`: every boot's) and reads it back.
    * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it;
    *   UNSUPPORTED
    */
   setBootDevice(override: BootOverride): Promise<BootOverride>;
+  /** Takes an override back: the machine boots as its firmware is set up. */
+  clearBootDevice(): Promise<void>;
   /** What the BMC knows of its machine, on or off. What it refuses to tell is named in `notes`. */
   inspect(): Promise<OobInventory>;
   /**
@@ -65,7 +70,7 @@ const writeLimitMs = 120_000;
  * `unreachable`, `pin-mismatch`, `credentials-refused`, `busy`, `refused` or `license`.
  */
 export function openBmc(options: BmcOptions): Bmc {
-  const { address, clock = systemClock, log, username, password } = options;
+  const { address, clock = systemClock, log, username, password, memory = {} } = options;
   const client = new RedfishClient({
     origin: address.replace(/\/+$/, ''),
     username,
@@ -73,42 +78,48 @@ export function openBmc(options: BmcOptions): Bmc {
     agent: pinnedAgent(options),
     log,
     clock,
+    memory,
   });
-  return new RedfishBmc(client, clock, log);
-}
-
-interface Found extends Machine {
-  vendor: Vendor;
-  memory: BootMemory;
+  return new RedfishBmc(client, clock, log, memory);
 }
 
 class RedfishBmc implements Bmc {
   readonly #client: RedfishClient;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #memory: BmcMemory;
   /** Power and boot device change one after the other, never into each other. */
   readonly #changes = new Slots(1);
-  #found: Promise<Found> | undefined;
+  #found: Promise<Machine> | undefined;
 
-  constructor(client: RedfishClient, clock: Clock, log: Log) {
+  constructor(client: RedfishClient, clock: Clock, log: Log, memory: BmcMemory) {
     this.#client = client;
     this.#clock = clock;
     this.#log = log;
+    this.#memory = memory;
   }
 
   async getPower(): Promise<Power> {
-    return waitForPower(await this.#machine(), ['on', 'off'], this.#clock.now() + readLimitMs);
+    const machine = await this.#machine();
+    return (await waitForPower(machine, ['on', 'off'], this.#clock.now() + readLimitMs)).power;
   }
 
-  setPower(action: PowerAction, options: { deadline?: number } = {}): Promise<Power> {
-    return this.#changes.run(async () =>
-      setPower(await this.#machine(), action, options.deadline ?? this.#clock.now() + writeLimitMs),
-    );
+  setPower(action: PowerAction, options: Partial<PowerOptions> = {}): Promise<Power> {
+    return this.#changes.run(async () => {
+      const deadline = this.#clock.now() + writeLimitMs;
+      return setPower(await this.#machine(), action, { deadline, ...options });
+    });
   }
 
   setBootDevice(override: BootOverride): Promise<BootOverride> {
     return this.#changes.run(async () =>
       setBootDevice(await this.#machine(), override, this.#clock.now() + writeLimitMs),
+    );
+  }
+
+  clearBootDevice(): Promise<void> {
+    return this.#changes.run(async () =>
+      clearBootDevice(await this.#machine(), this.#clock.now() + writeLimitMs),
     );
   }
 
@@ -133,7 +144,7 @@ class RedfishBmc implements Bmc {
   }
 
   /** Found once; a failure is not kept. */
-  #machine(): Promise<Found> {
+  #machine(): Promise<Machine> {
     this.#found ??= this.#find().catch((error) => {
       this.#found = undefined;
       throw error;
@@ -141,10 +152,12 @@ class RedfishBmc implements Bmc {
     return this.#found;
   }
 
-  async #find(): Promise<Found> {
+  async #find(): Promise<Machine> {
     const { root, system } = await findSystem(this.#client);
-    const vendor = vendorOf(factsOf(root, system.body));
+    const facts = factsOf(root, system.body);
+    const vendor = vendorOf(facts);
+    rememberOf(this.#memory, [facts.manufacturer, facts.model, facts.firmwareVersion].join(' '));
     this.#log.debug({ vendor: vendor.name, system: system.path }, 'the BMC was recognised');
-    return { client: this.#client, path: system.path, vendor, memory: {} };
+    return { client: this.#client, path: system.path, vendor, memory: this.#memory };
   }
 }

@@ -3,10 +3,11 @@ import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
-import { type Answer, mustSucceed } from './answers.ts';
+import { type Answer, isSuccess, mustSucceed } from './answers.ts';
 import { Credentials } from './credentials.ts';
-import { type IfMatchForm, ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
+import { ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
 import { asObject, asText, type JsonObject, parseBody } from './json.ts';
+import type { BmcMemory } from './memory.ts';
 import { retryAfterMs } from './retryAfter.ts';
 import { BmcUnreachable, type Exchange, exchange, linkPath } from './transport.ts';
 
@@ -17,6 +18,7 @@ export interface ClientOptions {
   agent: Agent;
   log: Log;
   clock: Clock;
+  memory?: BmcMemory;
 }
 
 /** A resource and the entity tag that a write of it may have to name. */
@@ -26,6 +28,7 @@ export interface Resource {
   tag: string | undefined;
 }
 
+const rootPath = '/redfish/v1/';
 const readTries = 4;
 const pause = { firstMs: 1000, maxMs: 15_000 };
 
@@ -41,15 +44,28 @@ export class RedfishClient {
   readonly #credentials: Credentials;
   readonly #reads = new Slots(2);
   readonly #writes = new Slots(1);
-  #ifMatch: IfMatchForm | undefined;
+  readonly #memory: BmcMemory;
+  #root: JsonObject | undefined;
   #closed = false;
 
-  constructor({ agent, ...options }: ClientOptions) {
+  constructor({ agent, memory = {}, ...options }: ClientOptions) {
     this.origin = options.origin;
     this.clock = options.clock;
     this.#agent = agent;
     this.#password = options.password;
-    this.#credentials = new Credentials({ ...options, send: (one) => this.#bare(one) });
+    this.#memory = memory;
+    this.#credentials = new Credentials({
+      ...options,
+      send: (one) => this.#send(one),
+      root: () => this.#openRoot(),
+    });
+  }
+
+  /** The service root, which is read once: it may be read without a login (DSP0266). */
+  async root(): Promise<JsonObject> {
+    await this.#openRoot();
+    this.#root ??= (await this.get(rootPath)).body;
+    return this.#root;
   }
 
   /**
@@ -66,7 +82,7 @@ export class RedfishClient {
 
   /** Reads like `get` but leaves it to the caller what a status means. */
   read(path: string): Promise<Answer> {
-    return this.#reads.run(() => this.#retrying({ method: 'GET', path }));
+    return this.#retrying({ method: 'GET', path });
   }
 
   /**
@@ -75,19 +91,17 @@ export class RedfishClient {
    * @throws BmcRefusal and as `get`
    */
   async patch(resource: Resource, body: JsonObject): Promise<Answer> {
-    return this.#writes.run(async () => {
-      let { path, tag } = resource;
-      let answer: Answer | undefined;
-      for (const form of ifMatchForms(tag, this.#ifMatch)) {
-        answer = await this.#retrying({ method: 'PATCH', path, body, headers: ifMatchHeader(form, tag) });
-        if (answer.status !== 412 && answer.status !== 428) {
-          this.#ifMatch = form;
-          break;
-        }
-        ({ path, tag } = await this.get(path));
+    let { path, tag } = resource;
+    let answer: Answer | undefined;
+    for (const form of ifMatchForms(tag, this.#memory.ifMatch)) {
+      answer = await this.#retrying({ method: 'PATCH', path, body, headers: ifMatchHeader(form, tag) });
+      if (answer.status !== 412 && answer.status !== 428) {
+        this.#memory.ifMatch = form;
+        break;
       }
-      return mustSucceed('PATCH', path, answer as Answer);
-    });
+      ({ path, tag } = await this.get(path));
+    }
+    return mustSucceed('PATCH', path, answer as Answer);
   }
 
   /**
@@ -96,9 +110,7 @@ export class RedfishClient {
    */
   async post(link: string, body: JsonObject): Promise<Answer> {
     const path = linkPath(this.origin, link);
-    return this.#writes.run(async () =>
-      mustSucceed('POST', path, await this.#authorized({ method: 'POST', path, body })),
-    );
+    return mustSucceed('POST', path, await this.#authorized({ method: 'POST', path, body }));
   }
 
   /** Ends the session and the connections; a second call is harmless. */
@@ -133,13 +145,18 @@ export class RedfishClient {
     throw this.#credentials.refuse();
   }
 
-  /** Without credentials, for the service root and the login. */
-  #bare(one: Exchange): Promise<Answer> {
-    return one.method === 'GET' ? this.#retrying(one, this.#send) : this.#send(one);
+  /** What the service root says to whoever asks; nothing when it wants to know who we are first. */
+  async #openRoot(): Promise<JsonObject> {
+    if (this.#root !== undefined) return this.#root;
+    const answer = await this.#retrying({ method: 'GET', path: rootPath }, this.#send);
+    if (isSuccess(answer)) this.#root = asObject(answer.body);
+    return this.#root ?? {};
   }
 
+  /** The one place where something goes to the BMC. */
   async #send(one: Exchange): Promise<Answer> {
-    const answer = await exchange(this.#agent, this.origin, one);
+    const turn = one.method === 'GET' ? this.#reads : this.#writes;
+    const answer = await turn.run(() => exchange(this.#agent, this.origin, one));
     return answer.status < 400 ? answer : withoutSecret(answer, this.#password);
   }
 }

@@ -3,8 +3,8 @@ import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Answer, isSuccess } from './answers.ts';
-import { asObject, linkOf } from './json.ts';
-import { type Exchange, linkPath } from './transport.ts';
+import { asObject, type JsonObject, linkOf } from './json.ts';
+import { BmcUnreachable, type Exchange, linkPath } from './transport.ts';
 
 type Send = (exchange: Exchange) => Promise<Answer>;
 
@@ -12,6 +12,8 @@ type Send = (exchange: Exchange) => Promise<Answer>;
 export interface Authorization {
   headers: Record<string, string>;
   session?: string;
+  /** Basic in a session's stead: until when, in milliseconds, before a session is asked for again. */
+  until?: number;
 }
 
 export interface CredentialsOptions {
@@ -19,6 +21,8 @@ export interface CredentialsOptions {
   username: string;
   password: string;
   send: Send;
+  /** The service root; empty when it tells nothing before a login. */
+  root(): Promise<JsonObject>;
   log: Log;
   clock: Clock;
 }
@@ -30,6 +34,8 @@ export interface CredentialsOptions {
 const refusalsInARow = 2;
 /** Some BMCs lock an account that is tried too often: after a refusal nothing is sent for this long. */
 const restAfterRefusalMs = 300_000;
+/** A BMC that has no session left for us is not asked for one at every request. */
+const basicForMs = 300_000;
 
 /**
  * Whom we are to one BMC: one session, kept and shared by all requests and ended at the close, since BMCs have
@@ -45,7 +51,10 @@ export class Credentials {
   }
 
   /** @throws RailheadError DRIVER_ERROR, reason `credentials-refused` */
-  get(): Promise<Authorization> {
+  async get(): Promise<Authorization> {
+    const seen = this.#current;
+    const { until = Number.POSITIVE_INFINITY } = (await seen) ?? {};
+    if (this.#current === seen && this.#options.clock.now() >= until) this.#current = undefined;
     this.#current ??= this.#open().catch((error) => {
       this.#current = undefined;
       throw error;
@@ -96,26 +105,33 @@ export class Credentials {
     if (sessions === undefined) return this.#basic('the BMC has no session service');
     for (let refusals = 0; ; ) {
       const answer = await this.#login(sessions);
+      if (answer === undefined)
+        return this.#basic('the login broke off, and a second session shall not be held', true);
       if (isSuccess(answer)) return this.#sessionOf(answer);
-      if (answer.status !== 401) return this.#basic(`the session was refused with HTTP ${answer.status}`);
+      if (answer.status !== 401)
+        return this.#basic(`the session was refused with HTTP ${answer.status}`, true);
       if (++refusals >= refusalsInARow) throw this.refuse();
       await this.#options.clock.sleep(1000);
     }
   }
 
   async #sessionsPath(): Promise<string | undefined> {
-    const { send, origin } = this.#options;
-    const { body } = await send({ method: 'GET', path: '/redfish/v1/' });
-    const root = asObject(body);
+    const { origin } = this.#options;
+    const root = await this.#options.root();
     const linked = linkOf(asObject(root.Links).Sessions);
     if (linked !== undefined) return linkPath(origin, linked);
     const service = linkOf(root.SessionService);
     return service && `${linkPath(origin, service).replace(/\/$/, '')}/Sessions`;
   }
 
-  #login(path: string): Promise<Answer> {
+  /** Undefined when the BMC may have made a session and its answer never came. */
+  async #login(path: string): Promise<Answer | undefined> {
     const { send, username, password } = this.#options;
-    return send({ method: 'POST', path, body: { UserName: username, Password: password } });
+    const body = { UserName: username, Password: password };
+    return send({ method: 'POST', path, body }).catch((error) => {
+      if (error instanceof BmcUnreachable && error.sent) return undefined;
+      throw error;
+    });
   }
 
   #sessionOf(answer: Answer): Authorization {
@@ -128,11 +144,13 @@ export class Credentials {
     return { headers: { 'x-auth-token': token }, session: linkPath(this.#options.origin, session) };
   }
 
-  #basic(why: string): Authorization {
-    const { username, password, log } = this.#options;
+  /** `forNow`: sessions there are, only none for us just now. */
+  #basic(why: string, forNow = false): Authorization {
+    const { username, password, log, clock } = this.#options;
     log.info({ why }, 'Basic authentication is used for this BMC');
     const pair = Buffer.from(`${username}:${password}`).toString('base64');
-    return { headers: { authorization: `Basic ${pair}` } };
+    const headers = { authorization: `Basic ${pair}` };
+    return forNow ? { headers, until: clock.now() + basicForMs } : { headers };
   }
 
   /** Whether the session is gone. */

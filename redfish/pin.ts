@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
+import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 import { RailheadError } from '#contract/errors.ts';
 
@@ -15,6 +15,8 @@ export interface PinOptions {
 }
 
 const oldTls = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+/** Without RSA key exchange: who once gets the BMC's key could read what was recorded before, the password in it. */
+const usualTls = { minVersion: 'TLSv1.2', ciphers: `${DEFAULT_CIPHERS}:!kRSA` } as const;
 
 /**
  * Connections to one BMC. Its certificate is compared with the pin on every new connection before a byte of
@@ -29,7 +31,7 @@ export function pinnedAgent(options: PinOptions): Agent {
     maxCachedSessions: 0,
     timeout: 5000,
     allowH2: false,
-    ...(options.oldTls && oldTls),
+    ...(options.oldTls ? oldTls : usualTls),
   });
   const check = (found: string | undefined) => {
     if (pin === undefined && found !== undefined) {

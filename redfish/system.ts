@@ -7,7 +7,7 @@ import { asObject, asText, type JsonObject, linkOf } from './json.ts';
  * system differently.
  */
 export async function findSystem(client: RedfishClient): Promise<{ root: JsonObject; system: Resource }> {
-  const root = (await client.get('/redfish/v1/')).body;
+  const root = await client.root();
   const collection = linkOf(root.Systems);
   if (collection === undefined) throw noSystem('its service root links to no systems');
   const { Members } = (await client.get(collection)).body;
@@ -15,7 +15,14 @@ export async function findSystem(client: RedfishClient): Promise<{ root: JsonObj
   return { root, system: await theSystem(client, links) };
 }
 
-async function theSystem(client: RedfishClient, links: readonly string[]): Promise<Resource> {
+/** Whether a link is to the baseboard of NVIDIA's GPUs, a second system that boots nothing and is 503 while the machine is off. */
+export function isGpuBaseboard(link: string): boolean {
+  return /\/HGX_[^/]*\/?$/.test(link);
+}
+
+async function theSystem(client: RedfishClient, all: readonly string[]): Promise<Resource> {
+  const hosts = all.filter((link) => !isGpuBaseboard(link));
+  const links = hosts.length > 0 ? hosts : all;
   const [first] = links;
   if (first === undefined) throw noSystem('it manages no system');
   if (links.length === 1) return client.get(first);

@@ -21,7 +21,7 @@ export class BmcUnreachable extends RailheadError {
   triedEnough = false;
 
   constructor(origin: string, cause: unknown) {
-    const code = systemCode(cause) ?? 'network error';
+    const code = systemCode(cause) ?? (isTimeout(cause) ? 'ETIMEDOUT' : 'network error');
     super(
       'DRIVER_ERROR',
       `the BMC at ${origin} cannot be reached (${code}): check its address, cable and power`,
@@ -42,6 +42,8 @@ const neverSent = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 const redirectLimit = 3;
+/** From the first byte sent to the last byte of the answer, however slowly it drips. */
+const exchangeLimitMs = 120_000;
 
 /**
  * One request and its answer, redirects within the BMC followed with the same method: BMCs redirect to add or
@@ -67,6 +69,7 @@ async function send(
     const answer = await request(origin + path, {
       method,
       dispatcher,
+      signal: AbortSignal.timeout(exchangeLimitMs),
       headers: {
         accept: 'application/json',
         'accept-encoding': 'identity',
@@ -81,6 +84,10 @@ async function send(
   } catch (error) {
     throw error instanceof RailheadError ? error : new BmcUnreachable(origin, error);
   }
+}
+
+function isTimeout(cause: unknown): boolean {
+  return cause instanceof DOMException && cause.name === 'TimeoutError';
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {

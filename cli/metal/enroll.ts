@@ -22,6 +22,7 @@ interface EnrollFlags extends TenantFlags {
   bmcCredential?: string;
   bmcCredentialsFile?: string;
   bmcCertificateSha256?: string;
+  bmcOldTls?: boolean;
   bmcFirmware?: string;
   bootOrder?: string;
   hardwareProfile?: string;
@@ -61,6 +62,7 @@ export function enrollCommand(environment: CliEnvironment): Command {
       "keep this at the centre as that: one line 'username:password'; - reads it from standard input",
     )
     .option('--bmc-certificate-sha256 <digest>', 'pin of the BMC certificate (DER)')
+    .option('--bmc-old-tls', 'speak TLS 1.0 and weak ciphers with this BMC, which has no better')
     .addOption(
       new Option(
         '--bmc-firmware <kind>',
@@ -100,12 +102,14 @@ function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined
 }
 
 function bmcBinding(flags: EnrollFlags): object | undefined {
-  const { bmcDriver, bmcAddress, bmcCredential, bmcCertificateSha256, bmcFirmware, bootOrder } = flags;
+  const { bmcDriver, bmcAddress, bmcCredential, bmcCertificateSha256, bmcOldTls } = flags;
+  const { bmcFirmware, bootOrder } = flags;
   const binding = given({
     driver: bmcDriver,
     address: bmcAddress,
     credentialRef: bmcCredential,
     certificateSha256: bmcCertificateSha256,
+    oldTls: bmcOldTls,
     firmware: bmcFirmware,
     bootOrder,
   });

@@ -9,7 +9,7 @@ import { fact, reading, whole } from './fields.ts';
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;
 
-function idOf(body: JsonObject): string {
+export function idOf(body: JsonObject): string {
   return fact(body.Id) ?? fact(body.Name) ?? asText(body['@odata.id']) ?? '';
 }
 
@@ -54,7 +54,7 @@ export function cpuOf(body: JsonObject): OobInventory['cpus'] {
   return [{ id: idOf(body), ...known({ model: fact(body.Model), ...counts }) }];
 }
 
-/** A GPU is a processor of that type (Redfish 2018.1), or a PCIe device of that class. */
+/** A GPU is a processor of that type (Redfish 2018.1). */
 export function gpuOf(body: JsonObject): OobInventory['gpus'] {
   if (isAbsent(body) || fact(body.ProcessorType) !== 'GPU') return [];
   const { Model, Manufacturer, SerialNumber } = body;
@@ -101,23 +101,10 @@ export function diskOf(body: JsonObject): OobInventory['disks'] {
   ];
 }
 
-/** The sensors of Chassis/Thermal and Chassis/Power, which BMCs have whatever newer resources they have too. */
-export function sensorsOf(thermal: JsonObject, power: JsonObject): OobInventory['sensors'] {
-  const list = (value: Json | undefined) => (Array.isArray(value) ? value.map(asObject) : []);
-  const name = (body: JsonObject) => fact(body.Name) ?? fact(body.FanName) ?? idOf(body);
-  const watts = list(power.PowerControl).map((control) => reading(control.PowerConsumedWatts));
-  return {
-    temperatures: list(thermal.Temperatures).flatMap((body) => {
-      const celsius = reading(body.ReadingCelsius);
-      return celsius === undefined ? [] : [{ name: name(body), celsius }];
-    }),
-    fans: list(thermal.Fans).flatMap((body) => {
-      const speed = reading(body.Reading);
-      if (speed === undefined) return [];
-      return [
-        { name: name(body), ...(body.ReadingUnits === 'Percent' ? { percent: speed } : { rpm: speed }) },
-      ];
-    }),
-    ...known({ powerWatts: watts.find((value) => value !== undefined) }),
-  };
+/** A part whose version nobody knows is not worth a line. */
+export function firmwareOf(body: JsonObject): OobInventory['firmware'] {
+  const version = fact(body.Version);
+  if (version === undefined) return [];
+  const updateable = typeof body.Updateable === 'boolean' ? body.Updateable : undefined;
+  return [{ id: idOf(body), version, ...known({ name: fact(body.Name), updateable }) }];
 }

@@ -21,17 +21,29 @@ function demandable(url: string): JsonObject {
   };
 }
 
-/**
- * The body to try next after a refusal: the same with exactly what the BMC asked for, once; undefined when it asks for nothing
- * that can be added.
- */
-export function withDemanded(
-  sent: JsonObject,
-  url: string,
-  messages: readonly BmcMessage[],
-): JsonObject | undefined {
-  const demanded = Object.entries(demandable(url)).filter(
-    ([name]) => sent[name] === undefined && saysOf(messages, name, ...missing),
+/** The fields of these names, with the values that they get. */
+export function demandedFields(names: readonly string[], url: string): JsonObject {
+  return Object.fromEntries(Object.entries(demandable(url)).filter(([name]) => names.includes(name)));
+}
+
+/** What a refusal asks for that was not sent and can be. */
+export function demandedOf(sent: JsonObject, url: string, messages: readonly BmcMessage[]): string[] {
+  return Object.keys(demandable(url)).filter(
+    (name) => sent[name] === undefined && saysOf(messages, name, ...missing),
   );
-  return demanded.length === 0 ? undefined : { ...sent, ...Object.fromEntries(demanded) };
+}
+
+const refused = [
+  'ActionParameterNotSupported',
+  'ActionParameterUnknown',
+  'PropertyNotWritable',
+  'PropertyUnknown',
+];
+
+/** The body without what a refusal names as too much (Supermicro X11, X12: Inserted); undefined when it names nothing that was sent. */
+export function withoutRefused(sent: JsonObject, messages: readonly BmcMessage[]): JsonObject | undefined {
+  const kept = Object.entries(sent).filter(
+    ([name]) => name === 'Image' || !saysOf(messages, name, ...refused),
+  );
+  return kept.length < Object.keys(sent).length ? Object.fromEntries(kept) : undefined;
 }

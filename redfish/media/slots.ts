@@ -23,11 +23,27 @@ export interface MediaSlot {
  * @throws RailheadError UNSUPPORTED (`reason` virtual-media) when there is none
  */
 export async function cdSlot(machine: Machine): Promise<MediaSlot> {
-  const slots = await cdSlots(machine);
-  const slot = slots.find(({ insert }) => insert !== undefined) ?? slots[0];
+  const slot = (await remembered(machine)) ?? (await chosen(machine));
   if (slot !== undefined) return slot;
   throw new RailheadError('UNSUPPORTED', 'this BMC has no virtual CD drive: boot over the network instead', {
     reason: 'virtual-media',
+  });
+}
+
+async function chosen(machine: Machine): Promise<MediaSlot | undefined> {
+  const slots = await cdSlots(machine);
+  const slot = slots.find(({ insert }) => insert !== undefined) ?? slots[0];
+  if (slot !== undefined) machine.memory.cdDrive = slot.resource.path;
+  return slot;
+}
+
+/** The drive that was chosen the last time, if it is still there. */
+async function remembered({ client, memory }: Machine): Promise<MediaSlot | undefined> {
+  if (memory.cdDrive === undefined) return undefined;
+  return client.get(memory.cdDrive).then(slotOf, (error: unknown) => {
+    if (!(error instanceof BmcRefusal)) throw error;
+    delete memory.cdDrive;
+    return undefined;
   });
 }
 
@@ -62,7 +78,7 @@ async function managerLinks(client: RedfishClient, system: JsonObject): Promise<
   const managed = asObject(system.Links).ManagedBy;
   const links = (Array.isArray(managed) ? managed : []).flatMap((manager) => linkOf(manager) ?? []);
   if (links.length > 0) return links;
-  const collection = linkOf((await client.get('/redfish/v1/')).body.Managers);
+  const collection = linkOf((await client.root()).Managers);
   if (collection === undefined) return [];
   return (await members(client, collection)).map(({ path }) => path);
 }
@@ -81,7 +97,8 @@ export function slotOf(resource: Resource): MediaSlot {
   return {
     resource,
     // `ConnectedVia` is "URI" on some empty drives, so it says nothing.
-    inserted: body.Inserted === true || (body.Inserted === undefined && image !== undefined && image !== ''),
+    inserted:
+      body.Inserted === true || (typeof body.Inserted !== 'boolean' && image !== undefined && image !== ''),
     image: image === '' ? undefined : image,
     insert: target('InsertMedia'),
     eject: target('EjectMedia'),

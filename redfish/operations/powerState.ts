@@ -1,6 +1,7 @@
-import { backoffMs } from '#base/backoff.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { RedfishClient } from '../client.ts';
+import type { RedfishClient, Resource } from '../client.ts';
+import type { BmcMemory } from '../memory.ts';
+import type { Vendor } from '../vendors/vendor.ts';
 
 export type Power = 'on' | 'off';
 
@@ -22,9 +23,18 @@ export interface Machine {
   client: RedfishClient;
   /** Path of its ComputerSystem. */
   path: string;
+  memory: BmcMemory;
+  vendor: Vendor;
 }
 
-const pause = { firstMs: 1000, maxMs: 4000 };
+/** Most changes show within seconds: looked at often then, later seldom. One read at a time is what a BMC bears. */
+const pause = { soonMs: 400, soonForMs: 30_000, laterMs: 2000 };
+
+export interface SettledPower {
+  power: Power;
+  /** The system as it was read. */
+  system: Resource;
+}
 
 /**
  * Reads the power state until it is one of `wanted`. A state in transit is "not yet", never the one it leads to.
@@ -34,14 +44,17 @@ export async function waitForPower(
   machine: Machine,
   wanted: readonly Power[],
   deadline: number,
-): Promise<Power> {
+): Promise<SettledPower> {
   const { client, path } = machine;
-  for (let reads = 1; ; reads++) {
-    const { PowerState } = (await client.get(path)).body;
+  const since = client.clock.now();
+  for (;;) {
+    const system = await client.get(path);
+    const { PowerState } = system.body;
     const power = powerOf(PowerState);
-    if ((power === 'on' || power === 'off') && wanted.includes(power)) return power;
-    const waitMs = backoffMs(reads, pause);
-    if (client.clock.now() + waitMs > deadline) throw powerTimeout(wanted, PowerState);
+    if ((power === 'on' || power === 'off') && wanted.includes(power)) return { power, system };
+    const now = client.clock.now();
+    const waitMs = now - since < pause.soonForMs ? pause.soonMs : pause.laterMs;
+    if (now + waitMs > deadline) throw powerTimeout(wanted, PowerState);
     await client.clock.sleep(waitMs);
   }
 }

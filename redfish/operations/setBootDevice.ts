@@ -1,32 +1,23 @@
 import { RailheadError } from '#contract/errors.ts';
+import type { BootDevice } from '#contract/steps.ts';
 import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient, Resource } from '../client.ts';
 import { asObject, asTexts, type JsonObject } from '../json.ts';
 import { settingsLink } from '../system.ts';
 import { followTask } from '../task.ts';
-import type { Vendor } from '../vendors/vendor.ts';
+import { bootByAttributes } from './bootByAttributes.ts';
 import {
   adjustmentFor,
   type BootOverride,
   bootFields,
   type FieldChoice,
+  noBoot,
   notKept,
-  targets,
+  targetOf,
+  type WantedBoot,
+  wantedBoot,
 } from './bootFields.ts';
-
-/** What was found to work with one BMC; kept as long as it is open. */
-export interface BootMemory {
-  fields?: FieldChoice;
-  viaSettings?: boolean;
-}
-
-export interface BootTarget {
-  client: RedfishClient;
-  /** Path of the ComputerSystem. */
-  path: string;
-  vendor: Vendor;
-  memory: BootMemory;
-}
+import type { Machine } from './powerState.ts';
 
 const postPauseMs = 5000;
 const readPauseMs = 1000;
@@ -41,43 +32,64 @@ const writeLimit = 5;
  *   does not list the device
  */
 export async function setBootDevice(
-  target: BootTarget,
+  target: Machine,
   override: BootOverride,
   deadline: number,
 ): Promise<BootOverride> {
-  const system = await target.client.get(target.path);
-  const before = asObject(system.body.Boot);
-  await mustBeOffered(target, override, system);
-  if (notKept(override, before, before).length === 0) return override;
-  const first = target.memory.fields ?? target.vendor.bootFields;
-  for (const choice of first === 'least' ? (['least', 'all'] as const) : (['all', 'least'] as const)) {
-    const used = await write(target, override, before, choice, deadline);
-    if (await isKept(target, override, before)) {
-      target.memory.fields = used;
-      return override;
-    }
+  const { client, path, vendor } = target;
+  const system = await client.get(path);
+  if (override.device === 'cd' && vendor.cdAttributes !== undefined)
+    await bootByAttributes({
+      client,
+      system: system.body,
+      attributes: vendor.cdAttributes(override),
+      deadline,
+    });
+  else {
+    const offered = await allowedTargets(client, system.body);
+    const name = targetOf(override.device, vendor, offered);
+    mustBeOffered(override.device, name, offered);
+    await setBoot(target, system, wantedBoot(override, name, asObject(system.body.Boot)), deadline);
   }
-  throw await notStored(target, override, before);
+  return override;
 }
 
-async function mustBeOffered(
-  { client, vendor }: BootTarget,
-  { device }: BootOverride,
+/**
+ * Takes an override back, so that the machine boots as its firmware is set up.
+ * @throws RailheadError as `setBootDevice`
+ */
+export async function clearBootDevice(target: Machine, deadline: number): Promise<void> {
+  const system = await target.client.get(target.path);
+  await setBoot(target, system, noBoot(asObject(system.body.Boot)), deadline);
+}
+
+async function setBoot(
+  target: Machine,
   system: Resource,
+  wanted: WantedBoot,
+  deadline: number,
 ): Promise<void> {
-  const misleading = vendor.misleading[device];
-  if (misleading !== undefined)
-    throw new RailheadError('UNSUPPORTED', misleading, { reason: 'boot-device', device });
-  const allowed = await allowedTargets(client, system.body);
-  if (allowed.length === 0 || allowed.includes(targets[device])) return;
+  const before = asObject(system.body.Boot);
+  if (notKept(wanted, before, before).length === 0) return;
+  const first = target.memory.bootFields ?? target.vendor.bootFields;
+  let fresh: Resource | undefined = system;
+  for (const choice of first === 'least' ? (['least', 'all'] as const) : (['all', 'least'] as const)) {
+    const used = await write({ target, wanted, shown: before, fresh }, choice, deadline);
+    fresh = undefined;
+    if (await isKept(target, wanted, before)) {
+      target.memory.bootFields = used;
+      return;
+    }
+  }
+  throw await notStored(target, wanted, before);
+}
+
+function mustBeOffered(device: BootDevice, name: string, offered: readonly string[]): void {
+  if (offered.length === 0 || offered.includes(name)) return;
   throw new RailheadError(
     'UNSUPPORTED',
-    `this BMC cannot boot from ${device}; it offers ${allowed.join(', ')}`,
-    {
-      reason: 'boot-device',
-      device,
-      allowed,
-    },
+    `this BMC cannot boot from ${device}; it offers ${offered.join(', ')}`,
+    { reason: 'boot-device', device, allowed: offered },
   );
 }
 
@@ -91,19 +103,26 @@ async function allowedTargets(client: RedfishClient, system: JsonObject): Promis
   return asTexts(asObject(settings?.body.Boot)[name]);
 }
 
+interface Writing {
+  target: Machine;
+  wanted: WantedBoot;
+  /** Boot as it was at first. */
+  shown: JsonObject;
+  /** The system, when it has just been read. */
+  fresh: Resource | undefined;
+}
+
 /** Writes until the BMC takes it, changing what its refusals ask to change; returns which fields it took. */
-async function write(
-  target: BootTarget,
-  override: BootOverride,
-  shown: JsonObject,
-  first: FieldChoice,
-  deadline: number,
-): Promise<FieldChoice> {
+async function write(writing: Writing, first: FieldChoice, deadline: number): Promise<FieldChoice> {
+  const { target, wanted, shown } = writing;
   const { client, memory } = target;
   let choice = first;
   let modeDemanded = false;
+  let { fresh } = writing;
   for (let writes = 1; ; writes++) {
-    const refusal = await tryWrite(target, bootFields(override, shown, choice, modeDemanded), deadline);
+    const boot = bootFields(wanted, shown, choice, modeDemanded);
+    const refusal = await tryWrite(target, boot, fresh, deadline);
+    fresh = undefined;
     if (refusal === undefined) return choice;
     const adjustment = adjustmentFor(refusal.messages);
     if (adjustment === 'wait' && client.clock.now() + postPauseMs <= deadline) {
@@ -120,13 +139,14 @@ async function write(
 }
 
 async function tryWrite(
-  target: BootTarget,
+  target: Machine,
   boot: JsonObject,
+  fresh: Resource | undefined,
   deadline: number,
 ): Promise<BmcRefusal | undefined> {
   const { client } = target;
   try {
-    const resource = await writableResource(target);
+    const resource = await writableResource(target, fresh);
     await followTask(client, await client.patch(resource, { Boot: boot }), deadline);
     return undefined;
   } catch (error) {
@@ -139,8 +159,8 @@ async function tryWrite(
  * The system, or its settings where the BMC sent us there and they hold Boot (AMI names a resource that does
  * not always).
  */
-async function writableResource({ client, path, memory }: BootTarget): Promise<Resource> {
-  const system = await client.get(path);
+async function writableResource({ client, path, memory }: Machine, fresh?: Resource): Promise<Resource> {
+  const system = fresh ?? (await client.get(path));
   const link = memory.viaSettings === true ? settingsLink(system.body) : undefined;
   if (link === undefined) return system;
   const settings = await client.get(link);
@@ -151,27 +171,26 @@ async function writableResource({ client, path, memory }: BootTarget): Promise<R
  * Looks a few times: some BMCs show a change late. What went to the settings may show there only until the next
  * boot.
  */
-async function isKept(target: BootTarget, override: BootOverride, before: JsonObject): Promise<boolean> {
+async function isKept(target: Machine, wanted: WantedBoot, before: JsonObject): Promise<boolean> {
   const { client, path, memory } = target;
   for (let looks = 1; looks <= 3; looks++) {
     const system = await client.get(path);
     const places = memory.viaSettings === true ? [system, await writableResource(target)] : [system];
-    if (places.some((place) => notKept(override, before, asObject(place.body.Boot)).length === 0))
-      return true;
+    if (places.some((place) => notKept(wanted, before, asObject(place.body.Boot)).length === 0)) return true;
     if (looks < 3) await client.clock.sleep(readPauseMs);
   }
   return false;
 }
 
 async function notStored(
-  { client, path }: BootTarget,
-  override: BootOverride,
+  { client, path }: Machine,
+  wanted: WantedBoot,
   before: JsonObject,
 ): Promise<RailheadError> {
-  const asked = bootFields(override, before, 'all');
+  const asked = bootFields(wanted, before, 'all');
   const boot = asObject((await client.get(path)).body.Boot);
   const found = Object.fromEntries(Object.keys(asked).map((field) => [field, boot[field] ?? null]));
-  const fields = notKept(override, before, boot).join(', ');
+  const fields = notKept(wanted, before, boot).join(', ');
   return new RailheadError(
     'DRIVER_ERROR',
     `the BMC accepted the boot device and did not store it (${fields}): update its firmware or set it by hand`,

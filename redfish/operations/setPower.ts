@@ -1,15 +1,16 @@
-import { backoffMs } from '#base/backoff.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { hasCode, RailheadError } from '#contract/errors.ts';
 import type { PowerAction } from '#contract/steps.ts';
-import { BmcRefusal } from '../answers.ts';
-import { says } from '../messages.ts';
-import { retryAfterMs } from '../retryAfter.ts';
-import { followTask } from '../task.ts';
-import { BmcUnreachable } from '../transport.ts';
-import { type Machine, type Power, powerOf, waitForPower } from './powerState.ts';
+import type { JsonObject } from '../json.ts';
+import { type Machine, type Power, waitForPower } from './powerState.ts';
 import { findResetAction, type ResetAction, resetTypesFor } from './resetTypes.ts';
+import { sendReset } from './sendReset.ts';
 
-const pause = { firstMs: 2000, maxMs: 10_000 };
+export interface PowerOptions {
+  /** Milliseconds since the epoch. */
+  deadline: number;
+  /** How long an OS may take to obey `graceful-off` and `graceful-restart` before it is forced; never when left out. */
+  forceAfterMs?: number;
+}
 
 /**
  * Brings a machine's power to what `action` asks and waits until the BMC reports it. What is so already is not
@@ -17,163 +18,102 @@ const pause = { firstMs: 2000, maxMs: 10_000 };
  * @throws RailheadError DRIVER_ERROR `power-timeout`, `task-failed` or as the client; UNSUPPORTED with what
  *   the BMC allows; INVALID_STATE `powered-off` for what only a running machine can do
  */
-export async function setPower(machine: Machine, action: PowerAction, deadline: number): Promise<Power> {
-  const now = await waitForPower(machine, ['on', 'off'], deadline);
-  if (action === 'on') return now === 'on' ? now : reach(machine, action, 'on', deadline);
-  if (action === 'off' || action === 'graceful-off')
-    return now === 'off' ? now : reach(machine, action, 'off', deadline);
-  if (now === 'off') return startOrRefuse(machine, action, deadline);
-  return action === 'cycle' ? cycle(machine, deadline) : reach(machine, action, 'on', deadline);
+export async function setPower(machine: Machine, action: PowerAction, options: PowerOptions): Promise<Power> {
+  const { power, system } = await waitForPower(machine, ['on', 'off'], options.deadline);
+  const change = { machine, reset: await resetAction(machine, system.body), ...options };
+  if (action === 'on') return power === 'on' ? power : switchOn(change);
+  if (action === 'off') return power === 'off' ? power : switchOff(change);
+  if (action === 'graceful-off') return power === 'off' ? power : gracefulOff(change);
+  if (power === 'off') return action === 'cycle' ? switchOn(change) : refuse(action);
+  if (action === 'graceful-restart') return gracefulRestart(change);
+  return action === 'nmi' ? interrupt(change) : restart(change);
 }
 
-function startOrRefuse(machine: Machine, action: PowerAction, deadline: number): Promise<Power> {
-  if (action === 'cycle') return reach(machine, 'on', 'on', deadline);
+/** One change of one machine's power. */
+interface Change extends PowerOptions {
+  machine: Machine;
+  reset: ResetAction;
+}
+
+const switchOn = (change: Change) => reach(change, 'on', 'on');
+const switchOff = (change: Change) => reach(change, 'off', 'off');
+
+/** Sends what leads to the state `wanted`, and waits for it. */
+async function reach(change: Change, action: PowerAction, wanted: Power): Promise<Power> {
+  const { machine, reset, deadline } = change;
+  const sent = await sendReset(machine, reset, resetTypesFor(action, reset.allowed), { deadline, wanted });
+  if (sent === 'not-offered') throw unsupported(action, reset);
+  return (await waitForPower(machine, [wanted], deadline)).power;
+}
+
+/** Where it may be forced, an OS that does not end in time, or a BMC that cannot ask it, is switched off. */
+async function gracefulOff(change: Change): Promise<Power> {
+  const { machine, deadline, forceAfterMs } = change;
+  if (forceAfterMs === undefined) return reach(change, 'graceful-off', 'off');
+  const patience = Math.min(deadline, machine.client.clock.now() + forceAfterMs);
+  return reach({ ...change, deadline: patience }, 'graceful-off', 'off').catch((error: unknown) => {
+    if (!mayBeForced(error)) throw error;
+    return switchOff(change);
+  });
+}
+
+function mayBeForced(error: unknown): boolean {
+  return (
+    hasCode(error, 'UNSUPPORTED') ||
+    (hasCode(error, 'DRIVER_ERROR') && error.details.reason === 'power-timeout')
+  );
+}
+
+/** By one reset where the BMC has it and said that it took it, else off, wait, on: of those two each shows in the state. */
+async function restart(change: Change): Promise<Power> {
+  if (await isTaken(change, 'reset')) return stillOn(change);
+  await switchOff(change);
+  return switchOn(change);
+}
+
+/** Whether an OS obeyed a GracefulRestart does not show, so where it may be forced it is asked to end, and started again. */
+async function gracefulRestart(change: Change): Promise<Power> {
+  if (change.forceAfterMs === undefined && (await isTaken(change, 'graceful-restart')))
+    return stillOn(change);
+  await gracefulOff(change);
+  return switchOn(change);
+}
+
+async function isTaken({ machine, reset, deadline }: Change, action: PowerAction): Promise<boolean> {
+  return (await sendReset(machine, reset, resetTypesFor(action, reset.allowed), { deadline })) === 'taken';
+}
+
+async function stillOn({ machine, deadline }: Change): Promise<Power> {
+  return (await waitForPower(machine, ['on'], deadline)).power;
+}
+
+async function interrupt(change: Change): Promise<Power> {
+  const { machine, reset, deadline } = change;
+  const sent = await sendReset(machine, reset, resetTypesFor('nmi', reset.allowed), { deadline });
+  if (sent === 'not-offered') throw unsupported('nmi', reset);
+  if (sent === 'taken') return stillOn(change);
+  const message = 'the BMC did not say whether it sent the NMI; it is not sent twice: look at the machine';
+  throw new RailheadError('DRIVER_ERROR', message, { reason: 'unknown-outcome' });
+}
+
+function refuse(action: PowerAction): never {
   throw new RailheadError(
     'INVALID_STATE',
     `the machine is off: switch it on instead of asking for ${action}`,
-    {
-      reason: 'powered-off',
-    },
+    { reason: 'powered-off' },
   );
 }
 
-/** By one reset where the BMC has it, else off, wait, on. */
-async function cycle(machine: Machine, deadline: number): Promise<Power> {
-  const action = await resetAction(machine);
-  const restarted = await sendFirst(
-    machine,
-    action,
-    resetTypesFor('cycle', action.allowed),
-    undefined,
-    deadline,
-  );
-  if (restarted) return waitForPower(machine, ['on'], deadline);
-  await reach(machine, 'off', 'off', deadline);
-  return reach(machine, 'on', 'on', deadline);
-}
-
-async function reach(machine: Machine, action: PowerAction, wanted: Power, deadline: number): Promise<Power> {
-  const reset = await resetAction(machine);
-  const isTransition = wanted === 'off' || action === 'on';
-  const sent = await sendFirst(
-    machine,
-    reset,
-    resetTypesFor(action, reset.allowed),
-    isTransition ? wanted : undefined,
-    deadline,
-  );
-  if (!sent) throw unsupported(action, reset.allowed);
-  return waitForPower(machine, [wanted], deadline);
-}
-
-async function resetAction({ client, path }: Machine): Promise<ResetAction> {
-  const reset = await findResetAction(client, (await client.get(path)).body);
+async function resetAction({ client }: Machine, system: JsonObject): Promise<ResetAction> {
+  const reset = await findResetAction(client, system);
   if (reset !== undefined) return reset;
   throw new RailheadError('UNSUPPORTED', 'this BMC offers no reset of its system', { reason: 'no-reset' });
 }
 
-/**
- * Sends the first of the types that the BMC takes; false when it takes none. `wanted`: the state that makes
- * sending needless.
- */
-async function sendFirst(
-  machine: Machine,
-  reset: ResetAction,
-  types: readonly string[],
-  wanted: Power | undefined,
-  deadline: number,
-): Promise<boolean> {
-  for (const type of types) {
-    try {
-      await send(machine, reset.target, type, wanted, deadline);
-      return true;
-    } catch (error) {
-      if (!isNotOffered(error)) throw error;
-    }
-  }
-  return false;
-}
-
-/**
- * Sends one reset until the BMC takes it. After a refusal the state is read first: a BMC may act and answer
- * 503, or refuse because the machine is there already (iDRAC PSU501), and a second reset would undo what the
- * first began.
- */
-async function send(
-  machine: Machine,
-  target: string,
-  type: string,
-  wanted: Power | undefined,
-  deadline: number,
-): Promise<void> {
-  const { client } = machine;
-  for (let tries = 1; ; tries++) {
-    const failure = await trySend(machine, target, type, deadline);
-    if (failure === undefined || (wanted !== undefined && (await isOrWillBe(machine, wanted)))) return;
-    const waitMs = pauseAfter(failure, tries, client.clock.now());
-    if (!mayPass(failure) || client.clock.now() + waitMs > deadline) throw failure;
-    await client.clock.sleep(waitMs);
-  }
-}
-
-async function trySend(
-  machine: Machine,
-  target: string,
-  type: string,
-  deadline: number,
-): Promise<Error | undefined> {
-  try {
-    await followTask(machine.client, await machine.client.post(target, { ResetType: type }), deadline);
-    return undefined;
-  } catch (error) {
-    if (error instanceof BmcRefusal || error instanceof BmcUnreachable) return error;
-    throw error;
-  }
-}
-
-async function isOrWillBe({ client, path }: Machine, wanted: Power): Promise<boolean> {
-  const power = powerOf((await client.get(path)).body.PowerState);
-  return power === wanted || power === `turning-${wanted}`;
-}
-
-/**
- * What is worth another try: busy, a conflict with what the machine is doing just now (iDRAC10 refuses On for a
- * while after off), firmware in POST (iLO), and a request that never left.
- */
-function mayPass(failure: Error): boolean {
-  if (failure instanceof BmcUnreachable) return !failure.sent;
-  if (!(failure instanceof BmcRefusal)) return false;
-  return [409, 429, 503].includes(failure.answer.status) || says(failure.messages, ...passing);
-}
-
-const passing = ['UnableToModifyDuringSystemPOST', 'ResourceInUse', 'ServiceTemporarilyUnavailable'];
-
-function pauseAfter(failure: Error, tries: number, now: number): number {
-  const header = failure instanceof BmcRefusal ? failure.answer.headers['retry-after'] : undefined;
-  return retryAfterMs(header, now) ?? backoffMs(tries, pause);
-}
-
-/** Whether the BMC says that it does not have this type, as against not now. */
-function isNotOffered(error: unknown): boolean {
-  if (!(error instanceof BmcRefusal)) return false;
-  return [404, 405, 501].includes(error.answer.status) || says(error.messages, ...notOffered);
-}
-
-const notOffered = [
-  'ActionNotSupported',
-  'ActionParameterNotSupported',
-  'ActionParameterValueNotInList',
-  'ActionParameterValueFormatError',
-  'PropertyValueNotInList',
-];
-
-function unsupported(action: PowerAction, allowed: readonly string[] | undefined): RailheadError {
+function unsupported(action: PowerAction, { allowed }: ResetAction): RailheadError {
   return new RailheadError(
     'UNSUPPORTED',
     `this BMC cannot do ${action}; it offers ${allowed?.join(', ') ?? 'nothing that it names'}`,
-    {
-      reason: 'reset-type',
-      allowed,
-    },
+    { reason: 'reset-type', allowed },
   );
 }

@@ -2,15 +2,74 @@ import { generic } from './generic.ts';
 import { names, type Vendor } from './vendor.ts';
 
 /**
- * Standard: `Cd` is a CD drive, virtual ones included. iDRAC: `Cd` is the physical drive; virtual media boots
- * by an attribute of Dell's own (dell/iDRAC-Redfish-Scripting issue 90, dell/terraform-provider-redfish issue
- * 332). Accepting `Cd` would boot the wrong thing.
+ * iDRAC 8, 9, 10. Standard: `Cd` is a CD drive, virtual ones included. iDRAC: `Cd` is the physical drive; virtual media boots
+ * by attributes of Dell's own, so `Cd` would boot the wrong thing.
  */
 export const dell: Vendor = {
   ...generic,
   name: 'dell',
   matches: (facts) => names(facts, 'dell'),
-  misleading: {
-    cd: 'on iDRAC the boot device Cd is the physical drive, not virtual media: boot the image over the network (pxe) instead',
-  },
+  cdAttributes: ({ persistent }) => ({
+    'ServerBoot.1.FirstBootDevice': 'VCD-DVD',
+    'ServerBoot.1.BootOnce': persistent ? 'Disabled' : 'Enabled',
+  }),
+  quirks: [
+    {
+      device: 'iDRAC10',
+      does: 'lists the boot targets only on the settings resource',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting issue 324',
+      remedy: 'looks there too; an absent or empty list is "unknown", and is tried',
+      shownBy: 'only on its settings (iDRAC10)',
+    },
+    {
+      device: 'iDRAC10',
+      does: 'has Boot read-only on the system',
+      knownFrom: 'stmcginnis/gofish PR 511',
+      remedy: 'writes the settings resource when it is told so',
+      shownBy: 'iDRAC10 has Boot read-only on the system: the settings object is written',
+    },
+    {
+      device: 'iDRAC',
+      does: 'boot device `Cd` is the physical drive',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting issue 90, dell/terraform-provider-redfish issue 332',
+      remedy:
+        'sets `ServerBoot.1` (VCD-DVD, BootOnce) of the manager’s attributes and reads it back; refuses `cd` where they are missing',
+      shownBy: 'R21: Cd on iDRAC is the physical drive, so virtual media is booted by its own attributes',
+    },
+    {
+      device: 'iDRAC10',
+      does: '`On` conflicts (409) for a while after off',
+      knownFrom: 'ironic bug 2162995',
+      remedy: 'reads the state, then tries again until the deadline',
+      shownBy: 'On that conflicts shortly after off (iDRAC10) is tried again',
+    },
+    {
+      device: 'iDRAC',
+      does: 'answers 409 PSU501 to what is so already',
+      knownFrom: 'dell/dellemc-openmanage-ansible-modules issue 132',
+      remedy: 'reads the state: there is success',
+      shownBy: 'a refusal because it is there already (PSU501) is success',
+    },
+    {
+      device: 'iDRAC',
+      does: 'first PATCH 412, second works',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting issue 354',
+      remedy: 'reads the entity tag again, at most four writes',
+      shownBy: 'a tag that changed between reading and writing (iDRAC) is read anew',
+    },
+    {
+      device: 'iDRAC',
+      does: '8 sessions, then 503 RAC0218',
+      knownFrom: 'bb-Ricardo/check_redfish PR 198, stmcginnis/gofish issue 75',
+      remedy: 'one session per BMC, ended at the close; Basic for five minutes when there is none',
+      shownBy: 'R9: when all sessions are taken (iDRAC RAC0218)',
+    },
+    {
+      device: 'iDRAC9, iDRAC10',
+      does: 'virtual drives 1 and 2 under the system, none called CD',
+      knownFrom: 'dell/terraform-provider-redfish issue 331',
+      remedy: 'follows links and the media types',
+      shownBy: 'under the manager that the system links to, by another name',
+    },
+  ],
 };

@@ -1,13 +1,18 @@
 import type { BootDevice } from '#contract/steps.ts';
-import type { JsonObject } from '../json.ts';
+import { asObject, asText, type JsonObject } from '../json.ts';
+import type { BootOverride } from '../operations/bootFields.ts';
+import type { Quirk } from './quirk.ts';
 
 /** What a BMC says of itself: the service root and its system. */
 export interface VendorFacts {
   manufacturer: string;
   /** Vendor of the service root (Redfish 1.5). */
   vendor: string;
+  model: string;
   /** Names under `Oem` of root and system. */
   oem: string[];
+  /** Of the BMC, where the service root tells it (HPE); else the machine's firmware, which is renewed with it. */
+  firmwareVersion: string;
 }
 
 /**
@@ -16,21 +21,44 @@ export interface VendorFacts {
  */
 export interface Vendor {
   name: string;
+  /** Where its BMCs are not as the standard says, with the evidence. */
+  quirks: readonly Quirk[];
   matches(facts: VendorFacts): boolean;
   /**
    * Whether a boot override is first sent with the least fields or with all of them. The other is tried when it
    * is not kept.
    */
   bootFields: 'least' | 'all';
-  /** Devices that this BMC would accept and take for something else, with the sentence that says so. */
-  misleading: Partial<Record<BootDevice, string>>;
+  /** What it calls a boot device, the best first, where that is not the standard's name. */
+  targets: Partial<Record<BootDevice, readonly string[]>>;
+  /** What InsertMedia is sent beside the URL from the first time on. */
+  insertFields: readonly string[];
+  /** Whether its GPUs are processors of a second system, their baseboard. */
+  gpusOnBaseboard: boolean;
+  /** The manager's attributes by which it boots virtual media, where its `Cd` is something else. */
+  cdAttributes?: (override: Pick<BootOverride, 'persistent'>) => Record<string, string>;
 }
 
 export function factsOf(root: JsonObject, system: JsonObject): VendorFacts {
   const oem = [root.Oem, system.Oem].flatMap((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value) : [],
   );
-  return { manufacturer: String(system.Manufacturer ?? ''), vendor: String(root.Vendor ?? ''), oem };
+  return {
+    manufacturer: asText(system.Manufacturer) ?? '',
+    vendor: asText(root.Vendor) ?? '',
+    model: asText(system.Model) ?? '',
+    oem,
+    firmwareVersion: hpeFirmware(root) ?? asText(system.BiosVersion) ?? '',
+  };
+}
+
+/** E.g. `iLO 4 2.82`: iLO tells its generation and version to whoever asks. */
+function hpeFirmware({ Oem }: JsonObject): string | undefined {
+  const { Hpe, Hp } = asObject(Oem);
+  const { Manager } = { ...asObject(Hp), ...asObject(Hpe) };
+  const first = asObject(Array.isArray(Manager) ? Manager[0] : undefined);
+  const words = [first.ManagerType, first.ManagerFirmwareVersion].flatMap((word) => asText(word) ?? []);
+  return words.length === 0 ? undefined : words.join(' ');
 }
 
 /** Whether any of the facts names one of these, in any case. */

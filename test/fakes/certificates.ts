@@ -56,6 +56,28 @@ export async function selfSignedIdentity(name = 'bmc'): Promise<ServerIdentity> 
   return { key: await pemOfKey(ca.keys.privateKey), cert: ca.pem };
 }
 
+/** What an old BMC shows: a short RSA key, signed with SHA-1, no name but CN, long expired. */
+export async function oldIdentity(): Promise<ServerIdentity> {
+  const algorithm = {
+    name: 'RSASSA-PKCS1-v1_5',
+    hash: 'SHA-1',
+    publicExponent: new Uint8Array([1, 0, 1]),
+    modulusLength: 1024,
+  };
+  const keys = (await webcrypto.subtle.generateKey(algorithm, true, [
+    'sign',
+    'verify',
+  ])) as webcrypto.CryptoKeyPair;
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=old-bmc',
+    keys,
+    signingAlgorithm: algorithm,
+    notBefore: new Date('2012-01-01'),
+    notAfter: new Date('2013-01-01'),
+  });
+  return { key: await pemOfKey(keys.privateKey), cert: certificate.toString('pem') };
+}
+
 async function pemOfKey(key: webcrypto.CryptoKey): Promise<string> {
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key)).toString('base64');
   return `-----BEGIN PRIVATE KEY-----\n${der.match(/.{1,64}/g)?.join('\n')}\n-----END PRIVATE KEY-----\n`;

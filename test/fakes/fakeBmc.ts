@@ -150,7 +150,11 @@ export async function serveBmc(
   const bound = server.address() as AddressInfo;
   return {
     address: `https://127.0.0.1:${bound.port}`,
-    certificateSha256: new X509Certificate(identity.cert).fingerprint256.replaceAll(':', '').toLowerCase(),
+    certificateSha256: new X509Certificate(
+      tls.cert === undefined ? identity.cert : String(tls.cert),
+    ).fingerprint256
+      .replaceAll(':', '')
+      .toLowerCase(),
     close: async () => {
       if (!server.listening) return;
       server.closeAllConnections();

@@ -251,11 +251,183 @@ describe('what a refusal asks for is done', () => {
   });
 });
 
-test('R21: Cd on iDRAC would be the physical drive: refused, with what to do instead', async () => {
-  const { fake, bmc } = await startBench({ system: recorded('dell/system') });
-  await expect(bmc.setBootDevice({ device: 'cd', persistent: false })).rejects.toMatchObject({
-    code: 'UNSUPPORTED',
-    message: expect.stringContaining('physical drive'),
+describe('R21: Cd on iDRAC is the physical drive, so virtual media is booted by its own attributes', () => {
+  const manager = '/redfish/v1/Managers/iDRAC.Embedded.1';
+  const attributes = `${manager}/Oem/Dell/DellAttributes/iDRAC.Embedded.1`;
+  const link = (path: string) => ({ '@odata.id': path });
+  const unset = {
+    'ServerBoot.1.FirstBootDevice': 'Normal',
+    'ServerBoot.1.BootOnce': 'Disabled',
+    'Time.1.Timezone': 'UTC',
+  };
+  const takesAttributes: Fault = (request, bmc) => {
+    if (request.method !== 'PATCH' || request.path !== attributes) return undefined;
+    const resource = bmc.tree[attributes] ?? {};
+    resource.Attributes = { ...asObject(resource.Attributes), ...asObject(request.body.Attributes) };
+    return { status: 200 };
+  };
+
+  async function idrac(faults: Fault[] = [takesAttributes]) {
+    const system = { ...recorded('dell/system'), Links: { ManagedBy: [link(manager)] } };
+    const bench = await startBench({ system }, faults);
+    bench.fake.tree[manager] = {
+      Links: { Oem: { Dell: { DellAttributes: [link(`${manager}/other`), link(attributes)] } } },
+    };
+    bench.fake.tree[`${manager}/other`] = { Attributes: { 'ServerPwr.1.PSRapidOn': 'Enabled' } };
+    bench.fake.tree[attributes] = { Attributes: unset };
+    return bench;
+  }
+
+  test.each([
+    [false, 'Enabled'],
+    [true, 'Disabled'],
+  ])('persistent: %s', async (persistent, once) => {
+    const { fake, bmc } = await idrac();
+    expect(await bmc.setBootDevice({ device: 'cd', persistent })).toEqual({ device: 'cd', persistent });
+    expect(fake.sent('PATCH')).toEqual([
+      { Attributes: { 'ServerBoot.1.FirstBootDevice': 'VCD-DVD', 'ServerBoot.1.BootOnce': once } },
+    ]);
+    await bmc.setBootDevice({ device: 'cd', persistent });
+    expect(fake.sent('PATCH')).toHaveLength(1);
   });
-  expect(fake.sent('PATCH')).toEqual([]);
+
+  test('what was accepted and not kept is told', async () => {
+    const { bmc } = await idrac([always('PATCH', 'iDRAC.Embedded.1', { status: 200 })]);
+    await expect(bmc.setBootDevice({ device: 'cd', persistent: false })).rejects.toMatchObject({
+      details: { reason: 'not-stored' },
+    });
+  });
+
+  test('without such attributes it is refused, with what to do instead, and Cd is not sent', async () => {
+    const { fake, bmc } = await startBench({ system: recorded('dell/system') });
+    await expect(bmc.setBootDevice({ device: 'cd', persistent: false })).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('over the network'),
+      details: { reason: 'boot-device' },
+    });
+    expect(fake.sent('PATCH')).toEqual([]);
+  });
+});
+
+describe('the mode', () => {
+  test.each([
+    ['uefi', 'UEFI'],
+    ['legacy', 'Legacy'],
+  ] as const)('%s that is asked for is sent at once and read back', async (mode, sent) => {
+    const { fake, bmc } = await startBench();
+    expect(await bmc.setBootDevice({ ...pxeOnce, mode })).toEqual({ ...pxeOnce, mode });
+    expect(boots(fake.sent('PATCH'))).toEqual([{ ...least, BootSourceOverrideMode: sent }]);
+  });
+
+  test('that is asked for and not kept is told', async () => {
+    const { bmc } = await startBench({}, [storing(({ BootSourceOverrideMode: _, ...rest }) => rest)]);
+    await expect(bmc.setBootDevice({ ...pxeOnce, mode: 'legacy' })).rejects.toMatchObject({
+      details: {
+        reason: 'not-stored',
+        asked: { BootSourceOverrideMode: 'Legacy' },
+        found: { BootSourceOverrideMode: 'UEFI' },
+      },
+    });
+  });
+
+  test('HTTP boot takes a machine out of legacy mode; anything else leaves it there', async () => {
+    const system = {
+      ...plainSystem,
+      Boot: { ...asObject(plainSystem.Boot), BootSourceOverrideMode: 'Legacy' },
+    };
+    const { fake, bmc } = await startBench({ system });
+    await bmc.setBootDevice(pxeOnce);
+    await bmc.setBootDevice({ device: 'http', persistent: false });
+    expect(boots(fake.sent('PATCH'))).toEqual([
+      least,
+      {
+        BootSourceOverrideTarget: 'UefiHttp',
+        BootSourceOverrideEnabled: 'Once',
+        BootSourceOverrideMode: 'UEFI',
+      },
+    ]);
+  });
+});
+
+test('Supermicro boots virtual media as UsbCd where it offers that', async () => {
+  const name = 'BootSourceOverrideTarget@Redfish.AllowableValues';
+  const system = recorded('supermicro/system');
+  const offering = { ...system, Boot: { ...asObject(system.Boot), [name]: ['Pxe', 'Cd', 'UsbCd'] } };
+  const { fake, bmc } = await startBench({ system: offering });
+  await bmc.setBootDevice({ device: 'cd', persistent: false });
+  expect(fake.boot).toMatchObject({ BootSourceOverrideTarget: 'UsbCd', BootSourceOverrideEnabled: 'Once' });
+  const plain = await startBench({ system });
+  await plain.bmc.setBootDevice({ device: 'cd', persistent: false });
+  expect(plain.fake.boot).toMatchObject({ BootSourceOverrideTarget: 'Cd' });
+});
+
+test('iDRAC10 has Boot read-only on the system: the settings object is written', async () => {
+  const refusal = bmcError(400, 'Base.1.18.PropertyNotWritable', '', {
+    MessageArgs: ['BootSourceOverrideTarget'],
+  });
+  const { fake, bmc } = await startBench({ system: recorded('dell/system') }, [
+    (request, fakeBmc) =>
+      request.method === 'PATCH' && request.path === fakeBmc.systemPath ? refusal : undefined,
+  ]);
+  const settings = `${fake.systemPath}/Settings`;
+  fake.tree[settings] = recorded('dell/settings');
+  expect(await bmc.setBootDevice(pxeOnce)).toEqual(pxeOnce);
+  expect(fake.tree[settings]?.Boot).toMatchObject(least);
+});
+
+describe('an override that is taken back', () => {
+  test('R19: the target stays as it was, since iLO refuses Disabled with None', async () => {
+    const refusal = bmcError(400, 'iLO.2.14.UnsupportedOperation');
+    const { fake, bmc } = await startBench({ system: recorded('hpe/system') }, [
+      refusing(
+        (boot) => boot.BootSourceOverrideEnabled === 'Disabled' && boot.BootSourceOverrideTarget === 'None',
+        refusal,
+      ),
+    ]);
+    await bmc.setBootDevice(pxeOnce);
+    await bmc.clearBootDevice();
+    expect(boots(fake.sent('PATCH')).at(-1)).toEqual({
+      BootSourceOverrideTarget: 'Pxe',
+      BootSourceOverrideEnabled: 'Disabled',
+    });
+    await bmc.clearBootDevice();
+    expect(fake.sent('PATCH')).toHaveLength(2);
+  });
+
+  test('R20: with the mode, where that is demanded', async () => {
+    const demand = bmcError(400, 'Base.1.12.PropertyMissing', '', {
+      RelatedProperties: ['#/Boot/BootSourceOverrideMode'],
+    });
+    const { fake, bmc } = await startBench({}, [
+      refusing((boot) => !('BootSourceOverrideMode' in boot), demand),
+    ]);
+    await bmc.setBootDevice(pxeOnce);
+    await bmc.clearBootDevice();
+    expect(fake.boot).toMatchObject({
+      BootSourceOverrideEnabled: 'Disabled',
+      BootSourceOverrideMode: 'UEFI',
+    });
+  });
+});
+
+test('a BMC without any boot override keeps none, and that is told', async () => {
+  const ignoring: Fault = (request) => (request.method === 'PATCH' ? { status: 204 } : undefined);
+  const { bmc } = await startBench({ system: { ...plainSystem, Boot: { StopBootOnFault: 'Never' } } }, [
+    ignoring,
+  ]);
+  await expect(bmc.setBootDevice(pxeOnce)).rejects.toMatchObject({
+    details: { reason: 'not-stored', found: { BootSourceOverrideTarget: null } },
+  });
+});
+
+test('R11: Once that has become Disabled after the boot counts as used, not as lost', async () => {
+  const { fake, bmc } = await startBench();
+  await bmc.setBootDevice(pxeOnce);
+  fake.system.Boot = {
+    ...fake.boot,
+    BootSourceOverrideEnabled: 'Disabled',
+    BootSourceOverrideTarget: 'None',
+  };
+  expect(await bmc.setBootDevice(pxeOnce)).toEqual(pxeOnce);
+  expect(fake.sent('PATCH')).toHaveLength(2);
 });

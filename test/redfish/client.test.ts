@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '#base/log.ts';
+import { loopbackCertificate, startSimulatedBmc } from '#rack/bmc/simulatedBmc.ts';
+import { openBmc } from '#redfish/bmc.ts';
 import { bmcError, type Fault } from '../fakes/fakeBmc.ts';
 import { always, atFirst, plainSystem, startBench, user } from './bmcBench.ts';
 
@@ -198,7 +201,31 @@ describe('R8: busy and starting BMCs', () => {
   });
 });
 
-test('no more than two reads and one write are with the BMC at a time', async () => {
+test('no more than two reads and one write are with the BMC at a time, logins included', async () => {
+  const tls = await startSimulatedBmc({
+    directory: '/nonexistent',
+    tls: await loopbackCertificate(),
+    faults: [{ delayMs: 20 }],
+  });
+  const inside = { GET: 0, other: 0 };
+  const most = { GET: 0, other: 0 };
+  tls.app.server.on('request', ({ method }, answer) => {
+    const kind = method === 'GET' ? 'GET' : 'other';
+    most[kind] = Math.max(most[kind], ++inside[kind]);
+    answer.once('close', () => inside[kind]--);
+  });
+  const { username, password } = tls.record.bmc;
+  const bmc = openBmc({ address: tls.address, username, password, log: silentLog() });
+  onTestFinished(async () => {
+    await bmc.close();
+    await tls.close();
+  });
+  const work = Array.from({ length: 6 }, () => bmc.getPower());
+  await Promise.all([...work, bmc.setPower('on'), bmc.setBootDevice(pxeOnce)]);
+  expect(most).toEqual({ GET: 2, other: 1 });
+});
+
+test('no more than two reads and one write reach a BMC that answers at once', async () => {
   const { running, fake, bmc } = await startBench();
   expect(running.address).toContain('127.0.0.1');
   await bmc.getPower();

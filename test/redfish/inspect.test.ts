@@ -1,8 +1,18 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { OobInventory } from '#contract/oobInventory.ts';
 import { validate } from '#contract/validate.ts';
-import { bmcOf, cpuOf, diskOf, gpuOf, memoryOf, nicOf, sensorsOf, systemOf } from '#redfish/inspect/parts.ts';
+import {
+  bmcOf,
+  cpuOf,
+  diskOf,
+  firmwareOf,
+  gpuOf,
+  memoryOf,
+  nicOf,
+  systemOf,
+} from '#redfish/inspect/parts.ts';
+import { sensorsOf, subsystemSensorsOf } from '#redfish/inspect/sensors.ts';
 import { asObject, type JsonObject } from '#redfish/json.ts';
 import { bmcError, type FakeBmc } from '../fakes/fakeBmc.ts';
 import { always, plainSystem, startBench } from './bmcBench.ts';
@@ -31,6 +41,20 @@ function collection(fake: FakeBmc, path: string, ...members: JsonObject[]): void
 }
 
 function furnish(fake: FakeBmc): void {
+  fake.tree['/redfish/v1'] = {
+    ...fake.tree['/redfish/v1'],
+    UpdateService: link('/redfish/v1/UpdateService'),
+  };
+  fake.tree['/redfish/v1/UpdateService'] = {
+    FirmwareInventory: link('/redfish/v1/UpdateService/FirmwareInventory'),
+  };
+  collection(
+    fake,
+    '/redfish/v1/UpdateService/FirmwareInventory',
+    { Name: 'NIC.Slot.1', Version: '22.31.6', Updateable: true },
+    { Name: 'Backplane', Version: 'N/A' },
+  );
+
   fake.tree[`${base}/SecureBoot`] = { SecureBootCurrentBoot: 'Enabled' };
   const gpu = { ProcessorType: 'GPU', Model: 'H100', Manufacturer: 'NVIDIA' };
   const cpu = { ProcessorType: 'CPU', Model: 'Xeon', TotalCores: 32, TotalThreads: 64, MaxSpeedMHz: 4000 };
@@ -94,6 +118,7 @@ test('one stable shape, with the units in the names', async () => {
     memory: [{ id: '0', sizeBytes: 65_536 * 2 ** 20, type: 'DDR5' }],
     nics: [{ id: '0', mac: 'aa:bb:cc:00:00:01', speedMbps: 25_000, linkUp: true }],
     disks: [{ id: 'a', model: 'PM9A3', sizeBytes: 960_197_124_096, protocol: 'NVMe' }],
+    firmware: [{ id: '0', name: 'NIC.Slot.1', version: '22.31.6', updateable: true }],
     sensors: {
       temperatures: [{ name: 'CPU1', celsius: 41 }],
       fans: [
@@ -103,6 +128,68 @@ test('one stable shape, with the units in the names', async () => {
       powerWatts: 312,
     },
     notes: [],
+  });
+});
+
+describe('where newer and older BMCs have it instead', () => {
+  const chassis = '/redfish/v1/Chassis/1';
+  const bare = { ...plainSystem, Links: { Chassis: [link(chassis)] } };
+
+  test('sensors of ThermalSubsystem and EnvironmentMetrics', async () => {
+    const { fake, bmc } = await startBench({ system: bare });
+    fake.tree[chassis] = { ThermalSubsystem: link(`${chassis}/T`), EnvironmentMetrics: link(`${chassis}/E`) };
+    fake.tree[`${chassis}/T`] = { ThermalMetrics: link(`${chassis}/T/M`), Fans: link(`${chassis}/T/Fans`) };
+    fake.tree[`${chassis}/T/M`] = { TemperatureReadingsCelsius: [{ DeviceName: 'CPU1', Reading: 43.5 }] };
+    collection(fake, `${chassis}/T/Fans`, { Name: 'FAN_1', SpeedPercent: { Reading: 40, SpeedRPM: 8000 } });
+    fake.tree[`${chassis}/E`] = { PowerWatts: { Reading: 410 } };
+    expect((await bmc.inspect()).sensors).toEqual({
+      temperatures: [{ name: 'CPU1', celsius: 43.5 }],
+      fans: [{ name: 'FAN_1', rpm: 8000, percent: 40 }],
+      powerWatts: 410,
+    });
+  });
+
+  test('NICs of the chassis’ network adapters', async () => {
+    const { fake, bmc } = await startBench({ system: bare });
+    fake.tree[chassis] = { NetworkAdapters: link(`${chassis}/NetworkAdapters`) };
+    collection(fake, `${chassis}/NetworkAdapters`, { NetworkDeviceFunctions: link(`${chassis}/F`) });
+    collection(fake, `${chassis}/F`, { Ethernet: { PermanentMACAddress: 'AA-BB-CC-00-00-07' } });
+    expect((await bmc.inspect()).nics).toEqual([{ id: '0', mac: 'aa:bb:cc:00:00:07' }]);
+  });
+
+  test('disks of SimpleStorage', async () => {
+    const { fake, bmc } = await startBench({
+      system: { ...bare, SimpleStorage: link(`${base}/SimpleStorage`) },
+    });
+    collection(fake, `${base}/SimpleStorage`, {
+      Devices: [{ Name: 'SATA Disk 1', Model: 'X', CapacityBytes: 512 }],
+    });
+    expect((await bmc.inspect()).disks).toEqual([{ id: 'SATA Disk 1', model: 'X', sizeBytes: 512 }]);
+  });
+});
+
+describe('NVIDIA', () => {
+  const board = '/redfish/v1/Systems/HGX_Baseboard_0';
+
+  async function dgx(PowerState: string) {
+    const bench = await startBench({ system: { ...plainSystem, Manufacturer: 'NVIDIA', PowerState } });
+    const { fake } = bench;
+    fake.tree['/redfish/v1/Systems'] = { Members: [link(board), link(fake.systemPath)] };
+    fake.tree[board] = { SystemType: 'Physical', PowerState: 'On', Processors: link(`${board}/Processors`) };
+    collection(fake, `${board}/Processors`, { ProcessorType: 'GPU', Model: 'H100' });
+    return bench;
+  }
+
+  test('the GPUs of a baseboard that is a second system are found there, while the machine is on', async () => {
+    const { bmc } = await dgx('On');
+    expect((await bmc.inspect()).gpus).toEqual([{ id: '0', model: 'H100' }]);
+  });
+
+  test('while it is off the baseboard, which is 503 then, is left alone', async () => {
+    const { fake, bmc } = await dgx('Off');
+    expect((await bmc.inspect()).gpus).toEqual([]);
+    expect(await bmc.getPower()).toBe('off');
+    expect(fake.requests.filter((one) => one.path.startsWith(board))).toEqual([]);
   });
 });
 
@@ -169,6 +256,7 @@ test('any JSON in the place of any resource is read without a fault, into the sa
   fc.assert(
     fc.property(resource, resource, (one, other) => {
       const body = one as JsonObject;
+      subsystemSensorsOf(body, [other as JsonObject], body);
       validate(OobInventory, {
         system: systemOf(body, other as JsonObject),
         bmc: bmcOf(body),
@@ -177,6 +265,7 @@ test('any JSON in the place of any resource is read without a fault, into the sa
         memory: memoryOf(body),
         nics: nicOf(body),
         disks: diskOf(body),
+        firmware: firmwareOf(body),
         sensors: sensorsOf(body, other as JsonObject),
         notes: [],
       });

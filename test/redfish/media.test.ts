@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asObject, type JsonObject } from '#redfish/json.ts';
 import { bmcError, type FakeBmc, type Fault } from '../fakes/fakeBmc.ts';
-import { plainSystem, startBench } from './bmcBench.ts';
+import { plainSystem, recorded, startBench } from './bmcBench.ts';
 
 const url = 'https://images.example.com/rescue.iso';
 const link = (path: string) => ({ '@odata.id': path });
@@ -176,6 +176,35 @@ describe('R14: fields refused, fields demanded, no action at all', () => {
     expect(inserts(fake)).toHaveLength(4);
   });
 
+  test('Fujitsu is told how the image is fetched from the first time on', async () => {
+    const system = recorded('fujitsu/system');
+    const { fake, bmc } = await startBench({ system }, [demanding('TransferProtocolType'), drivesWork]);
+    withDrives(fake, '/redfish/v1/Systems/0', drive('/redfish/v1/Systems/0/VirtualMedia/0'));
+    await bmc.insertMedia(url);
+    expect(inserts(fake)).toEqual([{ Image: url, TransferProtocolType: 'HTTPS' }]);
+  });
+
+  test('what was demanded once is sent at once the next time', async () => {
+    const { fake, bmc } = await benchWith([demanding('TransferProtocolType')]);
+    await bmc.insertMedia(url);
+    await bmc.ejectMedia();
+    const before = inserts(fake).length;
+    await bmc.insertMedia(url);
+    expect(inserts(fake).slice(before)).toEqual([{ Image: url, TransferProtocolType: 'HTTPS' }]);
+  });
+
+  test('what is refused is left out (Supermicro X11, X12: Inserted)', async () => {
+    const refusing: Fault = ({ method, body }) =>
+      method === 'PATCH' && 'Inserted' in body && body.Image !== null
+        ? bmcError(400, 'Base.1.4.PropertyNotWritable', '', { MessageArgs: ['Inserted'] })
+        : undefined;
+    const { fake, bmc } = await startBench({}, [refusing, drivesWork]);
+    const path = '/redfish/v1/Systems/1/VirtualMedia/1';
+    withDrives(fake, '/redfish/v1/Systems/1', drive(path, { Actions: {}, Inserted: null }));
+    await bmc.insertMedia(url);
+    expect(fake.sent('PATCH')).toEqual([{ Image: url, Inserted: true }, { Image: url }]);
+  });
+
   test('a drive without actions is changed by PATCH, both ways', async () => {
     const { fake, bmc } = await startBench({}, [drivesWork]);
     const path = '/redfish/v1/Systems/1/VirtualMedia/1';
@@ -193,6 +222,30 @@ test('a URL that the BMC cannot read is told in its words, without a second try'
   const { fake, bmc } = await benchWith([refusing]);
   await expect(bmc.insertMedia(url)).rejects.toThrow('HTTP status 404');
   expect(inserts(fake)).toHaveLength(1);
+});
+
+describe('a BMC that is busy or loses the connection', () => {
+  const once = (answer: ReturnType<Fault>): Fault => {
+    const left = [answer];
+    return ({ path }) => (path.endsWith(insertEnding) ? left.shift() : undefined);
+  };
+
+  test.each([
+    ['503', { status: 503 }],
+    ['a broken connection', 'hang up'],
+  ] as const)('%s: it is asked again', async (_name, answer) => {
+    const { fake, bmc } = await benchWith([once(answer)]);
+    await bmc.insertMedia(url);
+    expect(inserts(fake)).toHaveLength(2);
+  });
+
+  test('not when the drive shows the image', async () => {
+    const acted: Fault = (request, bmc) =>
+      drivesWork(request, bmc) !== undefined && request.path.endsWith(insertEnding) ? 'hang up' : undefined;
+    const { fake, bmc } = await benchWith([acted]);
+    await bmc.insertMedia(url);
+    expect(inserts(fake)).toHaveLength(1);
+  });
 });
 
 test('an image that was accepted and does not show is a failure of its own', async () => {

@@ -98,12 +98,22 @@ test.each([
   ['dell/system', 'dell'],
   ['hpe/system', 'hpe'],
   ['supermicro/system', 'supermicro'],
-  ['ami/system', 'generic'],
+  ['ami/system', 'ami'],
+  ['lenovo/system', 'lenovo'],
+  ['fujitsu/system', 'fujitsu'],
+  ['nvidia/system', 'nvidia'],
 ] as const)('%s is recognised as %s', (fixture, name) => {
   expect(vendorOf(factsOf({}, recorded(fixture))).name).toBe(name);
 });
 
+test('a BMC is recognised by its firmware: iLO 4 is none of the later ones', () => {
+  expect(vendorOf(factsOf(recorded('ilo4/root'), recorded('ilo4/system'))).name).toBe('ilo4');
+  expect(vendorOf(factsOf(recorded('hpe/root'), recorded('hpe/system'))).name).toBe('hpe');
+  expect(factsOf(recorded('hpe/root'), recorded('hpe/system')).firmwareVersion).toBe('iLO 5 2.44');
+});
+
 test('a BMC is recognised by its service root too, and a virtual one as generic', () => {
+  expect(vendorOf(factsOf(recorded('openbmc/root'), recorded('openbmc/system'))).name).toBe('openbmc');
   expect(vendorOf(factsOf({ Vendor: 'HPE' }, plainSystem)).name).toBe('hpe');
   expect(vendorOf(factsOf({ Oem: { Supermicro: {} } }, plainSystem)).name).toBe('supermicro');
   expect(vendorOf(factsOf({}, plainSystem)).name).toBe('generic');

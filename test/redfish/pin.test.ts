@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { openBmc } from '#redfish/bmc.ts';
-import { selfSignedIdentity } from '../fakes/certificates.ts';
+import { oldIdentity, selfSignedIdentity } from '../fakes/certificates.ts';
 import { serveBmc } from '../fakes/fakeBmc.ts';
 import { startBench, user } from './bmcBench.ts';
 
@@ -59,7 +59,7 @@ describe('R15: the pin', () => {
   });
 });
 
-describe('R15: old TLS', () => {
+describe('R15: old TLS', async () => {
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
   test('is refused by default', async () => {
@@ -68,8 +68,23 @@ describe('R15: old TLS', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('is spoken with the one BMC that was allowed it, under its pin', async () => {
-    const { bmc } = await startBench({ tls: old }, [], { oldTls: true });
+  const rsaOnly = { ...tls12, ...(await oldIdentity()), ciphers: 'AES256-SHA:@SECLEVEL=0' } as const;
+
+  test('RSA key exchange (AES256-SHA) is refused by default', async () => {
+    const { fake, bmc } = await startBench({ tls: rsaOnly });
+    await expect(bmc.getPower()).rejects.toMatchObject({ details: { reason: 'unreachable' } });
+    expect(fake.requests).toEqual([]);
+  });
+
+  test.each([
+    ['TLS 1.1', old],
+    ['AES256-SHA', rsaOnly],
+  ])('is spoken with the one BMC that was allowed it, under its pin (%s)', async (_name, tls) => {
+    const { bmc } = await startBench({ tls }, [], { oldTls: true });
     expect(await bmc.getPower()).toBe('off');
+    const pinned = 'cd'.repeat(32);
+    const other = await startBench({ tls }, [], { oldTls: true, certificateSha256: pinned });
+    await expect(other.bmc.getPower()).rejects.toMatchObject({ details: { reason: 'pin-mismatch' } });
+    expect(other.fake.requests).toEqual([]);
   });
 });

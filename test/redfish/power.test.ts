@@ -341,3 +341,84 @@ test('of several systems the one physical is taken; two physical ones are an err
   two.fake.tree['/redfish/v1/Systems/vm'] = { SystemType: 'Physical', PowerState: 'On' };
   await expect(two.bmc.getPower()).rejects.toMatchObject({ details: { reason: 'no-system' } });
 });
+
+describe('what an OS is asked to do, and may not', () => {
+  const ignoresOs: Fault = (request) =>
+    request.method === 'POST' && String(request.body.ResetType).startsWith('Graceful')
+      ? { status: 204 }
+      : undefined;
+
+  test('graceful-off waits until the deadline where it may not be forced', async () => {
+    const { fake, bmc } = await startBench({ system: on }, [ignoresOs]);
+    await expect(bmc.setPower('graceful-off', { deadline: 60_000 })).rejects.toMatchObject({
+      details: { reason: 'power-timeout', lastState: 'On' },
+    });
+    expect(fake.resets()).toEqual(['GracefulShutdown']);
+  });
+
+  test('graceful-off is forced after the time that was asked for', async () => {
+    const { fake, bmc, clock } = await startBench({ system: on }, [ignoresOs]);
+    expect(await bmc.setPower('graceful-off', { deadline: 120_000, forceAfterMs: 30_000 })).toBe('off');
+    expect(fake.resets()).toEqual(['GracefulShutdown', 'ForceOff']);
+    expect(clock.now()).toBeGreaterThan(28_000);
+    expect(clock.now()).toBeLessThan(35_000);
+  });
+
+  test('graceful-restart that may be forced ends the OS, by force at last, and starts the machine', async () => {
+    const { fake, bmc } = await startBench({ system: on }, [ignoresOs]);
+    expect(await bmc.setPower('graceful-restart', { forceAfterMs: 5000 })).toBe('on');
+    expect(fake.resets()).toEqual(['GracefulShutdown', 'ForceOff', 'On']);
+  });
+
+  test('graceful-restart is a shutdown and a start where the BMC has no such reset', async () => {
+    const { fake, bmc } = await startBench({ system: allows('On', 'ForceOff', 'GracefulShutdown') });
+    expect(await bmc.setPower('graceful-restart')).toBe('on');
+    expect(fake.resets()).toEqual(['GracefulShutdown', 'On']);
+  });
+});
+
+describe('R8: a restart whose answer does not say whether it was done', () => {
+  const doubtful = (answer: ReturnType<Fault>): Fault => atFirst('POST', resetPath, answer);
+
+  test.each([
+    ['503', { status: 503 }],
+    ['a broken connection', 'hang up'],
+  ] as const)('%s: the machine is switched off and on, each seen by its state', async (_name, answer) => {
+    const { fake, bmc } = await startBench({ system: on }, [doubtful(answer)]);
+    expect(await bmc.setPower('cycle')).toBe('on');
+    expect(fake.resets()).toEqual(['ForceRestart', 'ForceOff', 'On']);
+  });
+
+  test('graceful-restart: the OS is asked to end, and started again', async () => {
+    const { fake, bmc } = await startBench({ system: on }, [doubtful('hang up')]);
+    expect(await bmc.setPower('graceful-restart')).toBe('on');
+    expect(fake.resets()).toEqual(['GracefulRestart', 'GracefulShutdown', 'On']);
+  });
+
+  test('an NMI is not sent twice', async () => {
+    const { fake, bmc } = await startBench({ system: on }, [doubtful('hang up')]);
+    await expect(bmc.setPower('nmi')).rejects.toMatchObject({
+      code: 'DRIVER_ERROR',
+      details: { reason: 'unknown-outcome' },
+    });
+    expect(fake.resets()).toEqual(['Nmi']);
+  });
+
+  test('on and off are asked for again when the state shows that they were not done', async () => {
+    const { fake, bmc } = await startBench({}, [doubtful('hang up')]);
+    expect(await bmc.setPower('on')).toBe('on');
+    expect(fake.resets()).toEqual(['On', 'On']);
+  });
+
+  test('a power button is not pushed twice', async () => {
+    const { fake, bmc } = await startBench({ system: allows('On', 'PushPowerButton') }, [
+      afterReset('On', 'On', 'Off'),
+      doubtful('hang up'),
+    ]);
+    fake.faults.reverse();
+    await expect(bmc.setPower('graceful-off', { deadline: 30_000 })).rejects.toMatchObject({
+      details: { reason: 'power-timeout' },
+    });
+    expect(fake.resets()).toEqual(['PushPowerButton']);
+  });
+});

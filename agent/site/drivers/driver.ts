@@ -1,11 +1,13 @@
 import type { OobInventory } from '#contract/oobInventory.ts';
-import type { BootDevice, PowerAction } from '#contract/steps.ts';
+import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
 
 export type Power = 'on' | 'off';
 
 export interface DriveOptions {
   /** Milliseconds since the epoch. */
   deadline?: number;
+  /** How long an OS may take to obey `graceful-off` or `graceful-restart` before it is switched off; never when left out. */
+  forceAfterMs?: number;
   /** Ends what only waits; a request that is on its way comes to its end. */
   signal?: AbortSignal;
 }
@@ -13,6 +15,8 @@ export interface DriveOptions {
 export interface BootOverride {
   device: BootDevice;
   persistent: boolean;
+  /** How the firmware boots it; as the machine has it when left out. */
+  mode?: BootMode;
 }
 
 /**
@@ -25,6 +29,8 @@ export interface MachineDriver {
   setPower(action: PowerAction, options?: DriveOptions): Promise<Power>;
   /** Returns what was stored, with what there is to say of it. */
   setBootDevice(override: BootOverride, options?: DriveOptions): Promise<BootOverride>;
+  /** Takes a boot override back: the machine boots as its firmware is set up. */
+  clearBootDevice(): Promise<void>;
   inspect(): Promise<OobInventory>;
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;

@@ -7,6 +7,7 @@ import { type BootMemory, IpmiBmc } from '#ipmi/bmc.ts';
 import type { Firmware } from '#ipmi/bootOptions.ts';
 import type { CipherMemory } from '#ipmi/client.ts';
 import { openBmc } from '#redfish/bmc.ts';
+import type { BmcMemory } from '#redfish/memory.ts';
 import type { BmcPins } from '../store/bmcPins.ts';
 import type { MachineDriver } from './driver.ts';
 import { type ManualParts, manual } from './manual.ts';
@@ -35,8 +36,9 @@ export type OpenDriver = (node: BoundNode) => Promise<MachineDriver>;
 /** @throws RailheadError (the opener) INVALID_CONFIG for a binding that its driver cannot use, or what the credentials fail with */
 export function driverOpener(parts: DriverParts): OpenDriver {
   const memories = new Map<string, BootMemory>();
+  const learnt = new Map<string, BmcMemory>();
   const openers: Record<BmcBinding['driver'], OpenDriver> = {
-    redfish: (node) => openRedfish(node, parts),
+    redfish: (node) => openRedfish(node, parts, learnt),
     ipmi: (node) => openIpmi(node, parts, memories),
     'wake-on-lan': async (node) => wakeOnLan(node, parts.wake),
     manual: async (node) => manual(node, parts.manual),
@@ -52,15 +54,21 @@ export function driverOpener(parts: DriverParts): OpenDriver {
 async function openRedfish(
   node: BoundNode,
   { pins, credentialsOf, log }: DriverParts,
+  learnt: Map<string, BmcMemory>,
 ): Promise<MachineDriver> {
-  const { address = '', certificateSha256 } = node.bmc;
+  const { address = '', certificateSha256, oldTls = false } = node.bmc;
   const pin = certificateSha256 ?? pins.find(address);
+  // Outlives the session: what a BMC wants is learnt once.
+  const memory = learnt.get(address) ?? {};
+  learnt.set(address, memory);
   return openBmc({
     address,
     ...(await credentialsOf(node)),
     ...(pin === undefined ? {} : { certificateSha256: pin }),
     onPin: (found) => pins.keep(address, found),
     log: log.child({ bmc: address }),
+    oldTls,
+    memory,
   });
 }
 

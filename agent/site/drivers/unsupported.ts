@@ -7,10 +7,13 @@ import type { MachineDriver } from './driver.ts';
  */
 export function withoutController(
   name: string,
-): Pick<MachineDriver, 'getPower' | 'inspect' | 'insertMedia' | 'ejectMedia' | 'close'> {
+): Pick<MachineDriver, 'getPower' | 'clearBootDevice' | 'inspect' | 'insertMedia' | 'ejectMedia' | 'close'> {
   return {
     getPower: async () => {
       throw cannot(`${name} cannot tell whether a machine is on`, 'power-state');
+    },
+    clearBootDevice: async () => {
+      throw cannot(`${name} sets no boot device that could be taken back`, 'boot-device');
     },
     inspect: async () => {
       throw cannot(`${name} knows nothing of a machine: inspect it by its ramdisk`, 'inspect');

@@ -4,6 +4,7 @@ import { type OperationInput, operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
 import { drivenBy } from './bmcs.ts';
+import { clearBootDevice } from './clearBootDevice.ts';
 import { getPower } from './getPower.ts';
 import { inspectOob } from './inspectOob.ts';
 import { setBootDevice } from './setBootDevice.ts';
@@ -13,6 +14,7 @@ const ofController = {
   'power.getPower': getPower,
   'power.setPower': setPower,
   'management.setBootDevice': setBootDevice,
+  'management.clearBootDevice': clearBootDevice,
   'inspect.oob': inspectOob,
 } as const;
 const ofHands = { 'power.setPower': setPower, 'management.setBootDevice': setBootDevice } as const;

@@ -1,5 +1,6 @@
 import type { SiteAction, SiteActionName } from './action.ts';
 import { cleanUp } from './cleanUp.ts';
+import { clearBootDevice } from './clearBootDevice.ts';
 import { driverInvoke } from './driverInvoke.ts';
 import { ejectMedia } from './ejectMedia.ts';
 import { getPower } from './getPower.ts';
@@ -14,6 +15,7 @@ export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = 
   'power.getPower': getPower,
   'power.setPower': setPower,
   'management.setBootDevice': setBootDevice,
+  'management.clearBootDevice': clearBootDevice,
   'boot.prepareRamdisk': prepareRamdisk,
   'boot.cleanUp': cleanUp,
   'inspect.oob': inspectOob,

@@ -4,11 +4,11 @@ import { isoEntryOf } from './bootEntry.ts';
 
 export const setBootDevice: SiteAction<'management.setBootDevice'> = {
   run: async (input, context) => {
-    const { persistent = false } = input;
+    const { persistent = false, mode } = input;
     const device = isByNetwork(input.device, context) ? 'pxe' : input.device;
     const { deadline, signal } = context;
     const stored = await context.withBmc((bmc) =>
-      bmc.setBootDevice({ device, persistent }, { deadline, signal }),
+      bmc.setBootDevice({ device, persistent, ...(mode && { mode }) }, { deadline, signal }),
     );
     return { ...stored, ...(device === input.device ? {} : { insteadOf: input.device }) };
   },

@@ -1,11 +1,13 @@
+import { durationMs } from '#contract/durations.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import type { Power } from '../drivers/driver.ts';
 import type { ActionContext, Settlement, SiteAction } from './action.ts';
 
 export const setPower: SiteAction<'power.setPower'> = {
-  run: async ({ action }, { withBmc, deadline, signal }) => ({
-    power: await withBmc((bmc) => bmc.setPower(action, { deadline, signal })),
-  }),
+  run: async ({ action, forceAfter }, { withBmc, deadline, signal }) => {
+    const force = forceAfter === undefined ? {} : { forceAfterMs: durationMs(forceAfter) };
+    return { power: await withBmc((bmc) => bmc.setPower(action, { deadline, signal, ...force })) };
+  },
   settle: async ({ action }, context, startedAt) => {
     const power = await context.withBmc((bmc) => bmc.getPower());
     return settledPower(action, power, bootedSince(context, startedAt));

@@ -48,7 +48,10 @@ async function catalogIso(run: StepRun, ref: string): Promise<Row<'images'>> {
   const image = await resolveImage(run.central.store, run.workflow.tenant_id, ref);
   if (image.format !== 'iso') throw unusable(ref, `is ${image.format}: it goes through deploy.deploy`);
   if (image.compression !== 'none') throw unusable(ref, `is compressed (${image.compression})`);
-  if (!image.source.startsWith('https://')) throw unusable(ref, 'has no https source that a BMC could mount');
+  if (!image.source.startsWith('https://'))
+    throw unusable(ref, `has the source ${image.source}: no BMC can mount another than an https one`, {
+      reason: 'scheme',
+    });
   return image;
 }
 
@@ -115,6 +118,6 @@ async function urlOfStep(run: StepRun, use: string): Promise<string> {
   throw new RailheadError('INVALID_CONFIG', message, { path: 'fromStep', reason: 'no-url' });
 }
 
-function unusable(ref: string, why: string): RailheadError {
-  return new RailheadError('INVALID_INPUT', `image ${ref} ${why}`, { path: 'image', ref });
+function unusable(ref: string, why: string, more: object = {}): RailheadError {
+  return new RailheadError('INVALID_INPUT', `image ${ref} ${why}`, { path: 'image', ref, ...more });
 }

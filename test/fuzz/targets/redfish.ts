@@ -2,7 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BmcRefusal } from '#redfish/answers.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from '#redfish/entityTag.ts';
-import { bmcOf, cpuOf, diskOf, gpuOf, memoryOf, nicOf, sensorsOf, systemOf } from '#redfish/inspect/parts.ts';
+import {
+  bmcOf,
+  cpuOf,
+  diskOf,
+  firmwareOf,
+  gpuOf,
+  memoryOf,
+  nicOf,
+  systemOf,
+} from '#redfish/inspect/parts.ts';
+import { sensorsOf, subsystemSensorsOf } from '#redfish/inspect/sensors.ts';
 import { asObject, asText, linkOf, parseBody } from '#redfish/json.ts';
 import { messagesOf, saysOf } from '#redfish/messages.ts';
 import { retryAfterMs } from '#redfish/retryAfter.ts';
@@ -58,9 +68,10 @@ export const target: FuzzTarget = {
     messagesOf(body);
     saysOf(messagesOf(body), 'ResetType', 'ActionParameterMissing');
     new BmcRefusal('GET', '/', { status: 400, headers: {}, body, text: textOf });
-    for (const read of [bmcOf, cpuOf, diskOf, gpuOf, memoryOf, nicOf]) read(resource);
+    for (const read of [bmcOf, cpuOf, diskOf, firmwareOf, gpuOf, memoryOf, nicOf]) read(resource);
     systemOf(resource, resource);
     sensorsOf(resource, resource);
+    subsystemSensorsOf(resource, [resource], resource);
     linkPath('https://10.0.0.2', linkOf(resource) ?? '');
     const tag = tagOf(undefined, asText(resource['@odata.etag']));
     for (const form of ifMatchForms(tag, undefined)) ifMatchHeader(form, tag);

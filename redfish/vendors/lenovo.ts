@@ -1,0 +1,39 @@
+import { generic } from './generic.ts';
+import { names, type Vendor } from './vendor.ts';
+
+/** XCC, and the ThinkSystems with AMD's processors, whose BMC is AMI's. All that they want they say in their refusals. */
+export const lenovo: Vendor = {
+  ...generic,
+  name: 'lenovo',
+  matches: (facts) => names(facts, 'lenovo'),
+  quirks: [
+    {
+      device: 'Lenovo XCC',
+      does: '428 or 412 without the right If-Match',
+      knownFrom: 'ansible/ansible PR 56150, ansible-collections/community.general issue 11261',
+      remedy: 'sends the tag it read',
+      shownBy: 'strong in the header, demanded (Lenovo)',
+    },
+    {
+      device: 'Lenovo SR655',
+      does: '`Ami.1.0.PreconditionHeaderMissing` without If-Match',
+      knownFrom: 'stmcginnis/gofish issue 171',
+      remedy: 'sends the tag it read, else `*`',
+      shownBy: 'none, though one is demanded',
+    },
+    {
+      device: 'Lenovo SD530',
+      does: 'virtual drives without actions',
+      knownFrom: 'sushy note fix-virtual-media-fallback',
+      remedy: 'uses PATCH where there is no action',
+      shownBy: 'a drive without actions is changed by PATCH, both ways',
+    },
+    {
+      device: 'Lenovo XCC',
+      does: 'virtual media under the manager on some, under the system on others',
+      knownFrom: 'lenovo/python-redfish-lenovo PR 251',
+      remedy: 'follows links, the system’s first',
+      shownBy: 'a link of the system that leads nowhere is passed over',
+    },
+  ],
+};

@@ -1,0 +1,39 @@
+import { generic } from './generic.ts';
+import { names, type Vendor } from './vendor.ts';
+
+/** OpenBMC's bmcweb, where no board maker gives it another name. */
+export const openbmc: Vendor = {
+  ...generic,
+  name: 'openbmc',
+  matches: (facts) => names(facts, 'openbmc'),
+  quirks: [
+    {
+      device: 'OpenBMC',
+      does: 'a login without Location',
+      knownFrom: 'openbmc/openbmc issue 3353',
+      remedy: 'takes the body’s link',
+      shownBy: 'R18: a session that is named %s is ended at the close',
+    },
+    {
+      device: 'OpenBMC',
+      does: 'PoweringOn and PoweringOff for minutes',
+      knownFrom: 'ibm-openbmc/dev issue 2619',
+      remedy: 'takes them as "not yet"',
+      shownBy: 'PoweringOn is not yet on',
+    },
+    {
+      device: 'OpenBMC',
+      does: 'reset types only in ActionInfo',
+      knownFrom: 'openbmc/bmcweb PR 266',
+      remedy: 'asks there',
+      shownBy: 'in the ActionInfo (Supermicro, BlueField)',
+    },
+    {
+      device: 'OpenBMC of IBM',
+      does: 'has no boot override at all',
+      knownFrom: 'ibm-openbmc/bmcweb PR 939',
+      remedy: 'sends it all the same, and says `not-stored` where it is not kept',
+      shownBy: 'a BMC without any boot override keeps none, and that is told',
+    },
+  ],
+};
