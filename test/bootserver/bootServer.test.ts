@@ -179,7 +179,7 @@ describe('scripts', () => {
     expect(body.toString()).not.toContain(espGuid);
   });
 
-  test('with an entry it boots the ramdisk, which is told site, token and MAC', async () => {
+  test('case 28: with an entry it boots the ramdisk, which is told site, token and the MAC that asked', async () => {
     decision = { kind: 'ramdisk', digest, token: 'tok_1', kernelArguments: ['console=ttyS0'] };
     const script = (await get(`/ipxe?${query}`)).body.toString();
     expect(script).toContain(

@@ -12,6 +12,7 @@ const machine = (machineId: string, more: Partial<SeenMachine> = {}): SeenMachin
   ...more,
 });
 
+// Case 28: the second port of a host is found out later.
 test('what a site has seen is listed by pages, machines that turned out to be one as one, each with its node', async () => {
   const { line, site } = await metalStage({});
   const { call, siteId } = line;

@@ -5,7 +5,7 @@ import { bmc, inventory, metalStage, nodeRecord } from './metalStage.ts';
 import type { Stage } from './stage.ts';
 
 const { uuid } = inventory.system;
-/** The same UUID with its first three fields in the other byte order. */
+/** The same UUID with its first three fields in the other byte order (case 26 of the field). */
 const otherOrder = '100A4D56-1111-2222-3333-444455556666';
 const mac = '52:54:00:00:00:03';
 

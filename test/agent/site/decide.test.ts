@@ -103,7 +103,7 @@ test('another machine behind the same MAC is an alarm', () => {
   expect(turn).toMatchObject({ kind: 'disk', alarm: true });
 });
 
-test('a UUID whose first fields are in the other byte order is the same', () => {
+test('case 26: a UUID whose first fields are in the other byte order is the same', () => {
   const turn = decideBoot({ ...machine, uuid: '33221100-5544-7766-8899-aabbccddeeff' }, { entry, leasedTo });
   expect(turn.kind).toBe('ramdisk');
 });

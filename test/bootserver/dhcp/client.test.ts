@@ -113,7 +113,7 @@ describe('identity', () => {
     ['another type', `01${'0123456789abcdef'.repeat(2)}`],
     ['16 bytes', '0123456789abcdef'.repeat(2)],
     ['18 bytes', `0000${'0123456789abcdef'.repeat(2)}`],
-  ])('%s is no UUID', (_, hex) => {
+  ])('case 26: %s is no UUID', (_, hex) => {
     expect(machineUuid(Buffer.from(hex, 'hex'))).toBeUndefined();
   });
 

@@ -9,6 +9,7 @@ import { type DhcpPacket, decodePacket, encodePacket } from '#bootserver/dhcp/pa
 import { type Server4011, startServer4011 } from '#bootserver/dhcp/server4011.ts';
 import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import type { BootEvent } from '#bootserver/machine.ts';
+import { PacketTap } from '#bootserver/packetTap.ts';
 import { network } from './bench.ts';
 import { clients, discover, request } from './samples.ts';
 
@@ -16,6 +17,7 @@ const mac = '02:00:00:00:00:01';
 const events: BootEvent[] = [];
 const heard = openHeardAddresses(new Database(':memory:'));
 const boots = new Boots((event) => events.push(event), systemClock);
+const tap = new PacketTap();
 let server: Server4011;
 let client: Socket;
 
@@ -27,6 +29,7 @@ beforeAll(async () => {
     reservations: { reservation: () => undefined, isReserved: () => false },
     boots,
     heard,
+    tap,
     log: silentLog(),
   });
   client = createSocket('udp4');
@@ -72,6 +75,22 @@ describe('port 4011', () => {
       { mac, type: 'boot.dhcp', text: 'ACK from port 4011, snponly.efi (uefi-pxe)' },
     ]);
     expect(heard.macAt('127.0.0.1')).toBe(mac);
+  });
+
+  test('who looks at the machine sees question and answer, each with its two ends', async () => {
+    tap.since(mac, 0);
+    send(asking());
+    const { reply } = await answer();
+    const { datagrams } = tap.since(mac, 0);
+    const [ours, its] = [
+      { address: '127.0.0.1', port: 4011 },
+      { address: '127.0.0.1', port: client.address().port },
+    ];
+    expect(datagrams.map(({ from, to }) => ({ from, to }))).toEqual([
+      { from: its, to: ours },
+      { from: ours, to: its },
+    ]);
+    expect(datagrams[1]?.payload).toEqual(encodePacket(reply));
   });
 
   test('a DISCOVER and bytes that are no message are passed over, and the next REQUEST is answered', async () => {

@@ -5,6 +5,7 @@ import { checkDeployed, checkTimeline, deployToEnd } from '../deploys.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import type { Report } from '../report.ts';
 import { fetchTcpdump, watchSecrets } from '../secrecy.ts';
+import { watchTrace } from '../watchTrace.ts';
 import { withLine } from '../withLine.ts';
 
 export const uefi = bareMachineBecomesOs('uefi', 'a bare UEFI machine becomes a running OS');
@@ -19,10 +20,12 @@ function bareMachineBecomesOs(firmware: 'uefi' | 'bios', about: string): EndToEn
       const machines = [{ name: 'm1', firmware, memoryMiB: 512, disks: [{ size: '8G' }] }] as const;
       await withLine(report, options, { machines }, async (line) => {
         const watch = await watchSecrets(line, tcpdump);
+        const trace = await watchTrace(line, 'm1', tcpdump);
         report.phase('deploy');
         const workflow = await deployToEnd(line, 'm1', options);
         await checkDeployed(report, line, 'm1', workflow, options.signal);
         await checkTimeline(report, line, workflow.workflowId);
+        await trace.check(report);
         if (report.ok) await reportPhases(report, line, workflow);
         report.phase('look for secrets');
         await watch.check(report);
