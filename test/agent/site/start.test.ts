@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSite } from '#agent/site/site.ts';
@@ -28,6 +30,19 @@ test.each([
       .filter((other) => other !== url)
       .map((other) => occupy(portOf(bench[other]))),
   );
+});
+
+test('a place for syslog that cannot be had is named, and nothing stays open', async () => {
+  const bench = await setUpBench();
+  const taken = createSocket('udp4').bind(0, '127.0.0.1');
+  onTestFinished(() => void taken.close());
+  await once(taken, 'listening');
+  const syslog = { listen: `127.0.0.1:${taken.address().port}` };
+  await expect(startSite({ ...bench.config, syslog }, {})).rejects.toMatchObject({
+    code: 'INVALID_CONFIG',
+    details: { path: 'syslog.listen', reason: 'EADDRINUSE' },
+  });
+  await occupy(portOf(bench.httpUrl));
 });
 
 test('an interface that is not there is named', async () => {
