@@ -1,6 +1,8 @@
-import { isIPv4 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { networkOf, prefixOfMask } from './address.ts';
+import { clientIdHex } from './clientId.ts';
+import { isDomainName } from './domainName.ts';
 import { type Imported, type ImportedNetwork, type ImportedOption, NotTaken } from './model.ts';
 import { notTaken, optionRow } from './optionTable.ts';
 import { optionValue } from './optionValue.ts';
@@ -76,7 +78,7 @@ function range(value: string, reading: Reading): void {
   if (first === undefined) throw new NotTaken('no IPv4 range');
   const fixed = words.find((word) => word === 'static' || word === 'proxy');
   const mask = fixed === undefined ? third : second;
-  const prefixLength = mask === undefined ? 24 : prefixOfMask(mask);
+  const prefixLength = mask === undefined ? commonPrefix(first, second ?? first) : prefixOfMask(mask);
   if (prefixLength === undefined) throw new NotTaken('its netmask is none');
   if (fixed === 'proxy') leave(reading, "a network for proxyDHCP: set the site's mode to proxy");
   const lease = leaseSeconds(words.at(-1) ?? '');
@@ -95,6 +97,13 @@ function range(value: string, reading: Reading): void {
   for (const tag of tags) reading.networkTags.set(tag.slice(4), known ?? network);
 }
 
+/** dnsmasq takes the netmask of its interface, which its file does not say: a network of 256 addresses, or the least one that holds the range. */
+function commonPrefix(first: string, last: string): number {
+  let prefixLength = 24;
+  while (prefixLength > 8 && networkOf(first, prefixLength) !== networkOf(last, prefixLength)) prefixLength--;
+  return prefixLength;
+}
+
 const units: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** `45m`, `12h`, `infinite` (a year: a site lends for at most 8760 h); undefined when the word is no lease time. */
@@ -104,31 +113,50 @@ function leaseSeconds(word: string): number | undefined {
   return found === null ? undefined : Number(found[1]) * (units[found[2] ?? ''] ?? 1);
 }
 
-/** `[mac][,id:…][,set:t][,tag:t][,address][,hostname][,lease][,ignore]` */
+/** `[mac][,id:…][,set:t][,tag:t][,address][,[v6 address]][,hostname][,lease][,ignore]` */
 function host(value: string, reading: Reading): void {
   const words = value.split(',').map((word) => word.trim());
   if (words.includes('ignore')) throw new NotTaken('a site has no list of machines to ignore');
-  const macs = words.map(canonicalMac).filter((mac) => mac !== undefined);
-  if (macs.length === 0) throw new NotTaken('a reservation needs an Ethernet address here');
+  const keys = hostKeys(words);
+  if (keys.length === 0)
+    throw new NotTaken('a reservation needs an Ethernet address or a client identifier here');
   const address = words.find((word) => isIPv4(word));
+  const address6 = words.map((word) => /^\[(.*)\]$/.exec(word)?.[1] ?? '').find((word) => isIPv6(word));
   const hostname = words.find((word, at) => at > 0 && isHostName(word));
   const options: ImportedOption[] = [];
-  for (const mac of macs)
+  for (const [at, key] of keys.entries())
     reading.hosts.push({
-      mac,
+      ...key,
       // Two interfaces of one machine cannot have one address at a time.
-      ...(address !== undefined && mac === macs[0] && { address }),
+      ...(address !== undefined && at === 0 && { address }),
+      ...(address6 !== undefined && at === 0 && { address6 }),
       ...(hostname !== undefined && { hostname }),
       options,
     });
-  if (address !== undefined && macs.length > 1)
-    leave(reading, `${address} is reserved for the first of its hardware addresses only`);
+  if (address !== undefined && keys.length > 1)
+    leave(reading, `${address} is reserved for the first of its interfaces only`);
+  const lease = words.find((word, at) => at > 0 && leaseSeconds(word) !== undefined);
+  if (lease !== undefined)
+    leave(reading, `${lease}: a site lends to every machine for the lease time of its network`);
   for (const tag of words.filter((word) => word.startsWith('set:')))
     reading.networkTags.set(tag.slice(4), { options } as ImportedNetwork);
 }
 
+function hostKeys(words: readonly string[]): { mac?: string; clientId?: string }[] {
+  const macs = words.map(canonicalMac).filter((mac) => mac !== undefined);
+  if (macs.length > 0) return macs.map((mac) => ({ mac }));
+  const id = words.find((word) => word.startsWith('id:') && word !== 'id:*');
+  const clientId = id === undefined ? undefined : clientIdHex(id.slice(3));
+  return clientId === undefined ? [] : [{ clientId }];
+}
+
 function isHostName(word: string): boolean {
-  return /^[a-z][a-z0-9-]{0,62}$/i.test(word) && leaseSeconds(word) === undefined;
+  return (
+    isDomainName(word) &&
+    !isIPv4(word) &&
+    canonicalMac(word) === undefined &&
+    leaseSeconds(word) === undefined
+  );
 }
 
 /** `[tag:t,]…<number>|option:<name>,value[,value]` */

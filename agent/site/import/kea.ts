@@ -2,7 +2,10 @@ import { isIPv4 } from 'node:net';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { networkOf, rangeOf } from './address.ts';
-import type { Imported, ImportedHost, ImportedNetwork, ImportedOption } from './model.ts';
+import { clientIdHex } from './clientId.ts';
+import { isDomainName } from './domainName.ts';
+import { whyUnread } from './keaWords.ts';
+import type { Imported, ImportedNetwork, ImportedOption } from './model.ts';
 import { notTaken, optionRow } from './optionTable.ts';
 import { optionValue } from './optionValue.ts';
 
@@ -40,8 +43,7 @@ export function readKea(text: string): Imported {
   }
   for (const [at, entry] of list(root, 'reservations').entries())
     readReservation(entry, `Dhcp4.reservations[${at}]`, found);
-  for (const name of ['client-classes', 'hooks-libraries'])
-    if (list(root, name).length > 0) leave(found, `Dhcp4.${name}`, name, 'has no counterpart in a site');
+  leaveUnread(root, 'Dhcp4', found);
   return found;
 }
 
@@ -70,40 +72,42 @@ function readSubnet(
   found.networks.push(network);
   for (const [at, entry] of list(subnet, 'reservations').entries())
     readReservation(entry, `${where}.reservations[${at}]`, found);
-  for (const boot of ['next-server', 'boot-file-name', 'server-hostname'])
-    if (subnet[boot] !== undefined)
-      leave(
-        found,
-        `${where}.${boot}`,
-        String(subnet[boot]),
-        'the site answers boot by itself, for every kind of firmware',
-      );
+  leaveUnread(subnet, where, found);
 }
 
 function pools(subnet: Json, where: string, found: Imported): ImportedNetwork['ranges'] {
-  return list(subnet, 'pools').flatMap(({ pool }, at) => {
-    const range = rangeOf(String(pool));
-    if (range === undefined)
-      leave(found, `${where}.pools[${at}]`, String(pool), 'is no range of IPv4 addresses');
+  return list(subnet, 'pools').flatMap((pool, at) => {
+    const path = `${where}.pools[${at}]`;
+    const range = rangeOf(String(pool.pool));
+    if (range === undefined) leave(found, path, String(pool.pool), 'is no range of IPv4 addresses');
+    if (list(pool, 'option-data').length > 0)
+      leave(found, `${path}.option-data`, 'options', 'options of one pool: a site has them for a network');
+    leaveUnread(pool, path, found);
     return range === undefined ? [] : [range];
   });
 }
 
 function readReservation(entry: Json, where: string, found: Imported): void {
   const mac = canonicalMac(String(entry['hw-address'] ?? ''));
-  if (mac === undefined) {
-    leave(found, where, JSON.stringify(entry), 'a reservation needs an Ethernet address here');
+  const clientId = clientIdHex(String(entry['client-id'] ?? ''));
+  if (mac === undefined && clientId === undefined) {
+    leave(
+      found,
+      where,
+      JSON.stringify(entry),
+      'a reservation needs an Ethernet address or a client identifier here',
+    );
     return;
   }
   const address = String(entry['ip-address'] ?? '');
   const hostname = String(entry.hostname ?? '');
-  const host: ImportedHost = {
-    mac,
+  found.hosts.push({
+    ...(mac === undefined ? { clientId: clientId ?? '' } : { mac }),
     options: optionsOf(entry, where, found),
     ...(isIPv4(address) && { address }),
-    ...(hostname !== '' && { hostname }),
-  };
-  found.hosts.push(host);
+    ...(isDomainName(hostname) && { hostname }),
+  });
+  leaveUnread(entry, where, found);
 }
 
 function optionsOf(owner: Json, where: string, found: Imported): ImportedOption[] {
@@ -159,6 +163,17 @@ function list(owner: Json, name: string): Json[] {
 
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function leaveUnread(owner: Json, where: string, found: Imported): void {
+  for (const [name, value] of Object.entries(owner)) {
+    const why = whyUnread(name);
+    if (why !== undefined && !isEmpty(value)) leave(found, `${where}.${name}`, JSON.stringify(value), why);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function leave({ left }: Imported, where: string, what: string, why: string): void {

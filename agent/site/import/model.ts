@@ -16,9 +16,13 @@ export interface ImportedNetwork {
   interface?: string;
 }
 
+/** A machine, by its Ethernet address or its client identifier. */
 export interface ImportedHost {
-  mac: string;
+  mac?: string;
+  /** In hex. */
+  clientId?: string;
   address?: string;
+  address6?: string;
   hostname?: string;
   options: ImportedOption[];
 }

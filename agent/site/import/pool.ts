@@ -17,11 +17,12 @@ export function largestPool(
 ): { first: string; last: string } | undefined {
   const start = addressNumber(network.network);
   const hosts: Range = { first: start + 1, last: start + 2 ** (32 - network.prefixLength) - 2 };
-  const usable = network.ranges.map((range) => ({ range, pieces: piecesOf(range, hosts, own) }));
-  const all = usable.flatMap(({ pieces }) => pieces).sort((one, other) => size(other) - size(one));
+  const all = network.ranges
+    .flatMap((range) => piecesOf(range, hosts, own))
+    .sort((one, other) => size(other) - size(one));
   const chosen = all[0];
-  for (const { range, pieces } of usable) {
-    if (chosen !== undefined && pieces.includes(chosen) && pieces.length === 1) continue;
+  for (const range of network.ranges) {
+    if (chosen !== undefined && isWhole(range, chosen)) continue;
     const why =
       chosen === undefined
         ? 'no address of it is in the network'
@@ -47,6 +48,10 @@ function piecesOf(range: { first: string; last: string }, hosts: Range, own: str
           { first: hole + 1, last },
         ];
   return pieces.filter((piece) => size(piece) > 0);
+}
+
+function isWhole(range: { first: string; last: string }, { first, last }: Range): boolean {
+  return addressNumber(range.first) === first && addressNumber(range.last) === last;
 }
 
 function size({ first, last }: Range): number {

@@ -25,7 +25,9 @@ export interface ImportedConfig {
  */
 export function provisioningOf(imported: Imported, place: SitePlace): ImportedConfig {
   const left = [...imported.left];
-  const networks = imported.networks.map((network) => withNearRouters(network, left));
+  const networks = imported.networks
+    .filter((network) => hasFit(network, left))
+    .map((network) => withNearRouters(network, left));
   const main = mainNetwork(networks, place.address);
   const others = networks.filter((network) => network !== main);
   const subnets = others.flatMap((network) => relayed(network, left));
@@ -40,6 +42,16 @@ export function provisioningOf(imported: Imported, place: SitePlace): ImportedCo
     ...(hosts.length > 0 && { hosts }),
   };
   return { provisioning, left };
+}
+
+function hasFit({ network, prefixLength }: ImportedNetwork, left: LeftOut[]): boolean {
+  if (prefixLength >= 8 && prefixLength <= 30) return true;
+  left.push({
+    where: `${network}/${prefixLength}`,
+    what: 'the network',
+    why: "a site's network has a mask of 8 to 30 bits",
+  });
+  return false;
 }
 
 function mainNetwork(networks: readonly ImportedNetwork[], address: string): ImportedNetwork {
@@ -84,22 +96,24 @@ function hostRow(
   networks: readonly ImportedNetwork[],
   left: LeftOut[],
 ): Record<string, unknown>[] {
+  const { options, ...named } = host;
   const why = unusable(host, earlier, networks);
-  if (why !== undefined) {
-    left.push({ where: host.mac, what: [host.address, host.hostname].filter(Boolean).join(' '), why });
-    return [];
-  }
-  const { mac, address, hostname, options } = host;
-  const named = { ...(address !== undefined && { address }), ...(hostname !== undefined && { hostname }) };
-  return [{ mac, ...named, ...settingsOf(options, left) }];
+  if (why === undefined) return [{ ...named, ...settingsOf(options, left) }];
+  left.push({ where: keyOf(host), what: [host.address, host.hostname].filter(Boolean).join(' '), why });
+  return [];
+}
+
+function keyOf({ mac, clientId }: ImportedHost): string {
+  return mac ?? `client identifier ${clientId}`;
 }
 
 function unusable(
-  { mac, address }: ImportedHost,
+  host: ImportedHost,
   earlier: readonly ImportedHost[],
   networks: readonly ImportedNetwork[],
 ): string | undefined {
-  if (earlier.some((other) => other.mac === mac)) return 'this machine is reserved for already';
+  const { address } = host;
+  if (earlier.some((other) => keyOf(other) === keyOf(host))) return 'this machine is reserved for already';
   if (address === undefined) return undefined;
   if (earlier.some((other) => other.address === address)) return 'this address is reserved already';
   return networks.some((network) => holds(network, address))

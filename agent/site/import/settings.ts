@@ -1,3 +1,4 @@
+import { isDomainName } from './domainName.ts';
 import type { ImportedOption, LeftOut, OptionValue } from './model.ts';
 import { wireHex } from './optionValue.ts';
 
@@ -11,9 +12,17 @@ const named: Record<number, (value: OptionValue, left: (why: string) => void) =>
     return { router: value.addresses[0] };
   },
   6: (value) => (value.kind === 'addresses' ? { dns: value.addresses } : undefined),
-  15: (value) => (value.kind === 'text' ? { domain: value.text } : undefined),
+  15: (value, left) => {
+    if (value.kind === 'text' && isDomainName(value.text)) return { domain: value.text };
+    left('is no domain name');
+    return {};
+  },
   42: (value) => (value.kind === 'addresses' ? { ntp: value.addresses } : undefined),
-  119: (value) => (value.kind === 'names' ? { search: value.names } : undefined),
+  119: (value, left) => {
+    if (value.kind !== 'names') return undefined;
+    if (!value.names.every(isDomainName)) left('only its domain names are taken');
+    return { search: value.names.filter(isDomainName) };
+  },
   121: (value) =>
     value.kind === 'routes'
       ? { routes: value.routes.map(({ destination, router }) => ({ to: destination, via: router })) }

@@ -1,6 +1,8 @@
 import { isIPv4 } from 'node:net';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { networkOf, prefixOfMask } from '../address.ts';
+import { clientIdHex } from '../clientId.ts';
+import { isDomainName } from '../domainName.ts';
 import {
   type Imported,
   type ImportedHost,
@@ -33,12 +35,15 @@ const readers: Record<string, Reader> = {
   subnet,
   'shared-network': within,
   group: within,
-  pool: within,
+  pool,
   host,
   range,
   option,
   hardware,
   'fixed-address': fixedAddress,
+  allow: whoIsServed,
+  deny: whoIsServed,
+  ignore: whoIsServed,
   'default-lease-time': (statement, scope) => {
     const seconds = Number(text(statement, 1));
     if (Number.isInteger(seconds) && seconds > 0) scope.leaseSeconds = seconds;
@@ -47,7 +52,7 @@ const readers: Record<string, Reader> = {
 
 /** Statements that say nothing about addresses: they are not listed as left out. */
 const unrelated =
-  /^(authoritative|not|ddns-|update-|max-lease-time|min-lease-time|log-facility|one-lease|get-lease|ping-|deny|allow|ignore|include-none|server-name|db-time-format|omapi-|key|zone|lease-file-name|pid-file-name|local-|interface)/;
+  /^(authoritative|not|ddns-|update-|max-lease-time|min-lease-time|log-facility|one-lease|get-lease|ping-|include-none|server-name|db-time-format|omapi-|key|zone|lease-file-name|pid-file-name|local-|interface)/;
 const bootWords = /^(filename|next-server|server-name)$/;
 
 /** Reads ISC's dhcpd.conf (dhcpd.conf(5)). Never throws: what cannot be read is in `left`. */
@@ -85,6 +90,31 @@ function within(statement: Statement, scope: Scope, reading: Reading): void {
   read(statement.body ?? [], { ...scope, options: [...scope.options] }, reading);
 }
 
+/** A site has one pool for a network and no settings for that pool alone. */
+function pool(statement: Statement, { network }: Scope, reading: Reading): void {
+  const inner: Scope = { options: [], ...(network !== undefined && { network }) };
+  read(statement.body ?? [], inner, reading);
+  if (inner.options.length > 0 || inner.leaseSeconds !== undefined)
+    throw new NotTaken('options and lease time of one pool: a site has them for a network');
+}
+
+/** What dhcpd does by itself is no loss; a list of clients is. */
+function whoIsServed(statement: Statement): void {
+  const own = [
+    'booting',
+    'bootp',
+    'client-updates',
+    'duplicates',
+    'declines',
+    'leasequery',
+    'unknown-clients',
+  ];
+  const isOwn =
+    own.includes(text(statement, 1)) &&
+    (text(statement, 0) === 'allow' || !/^(unknown|boot)/.test(text(statement, 1)));
+  if (!isOwn) throw new NotTaken('a site answers every machine: it has no lists of clients');
+}
+
 /** `subnet 10.0.0.0 netmask 255.255.255.0 { … }` */
 function subnet(statement: Statement, scope: Scope, reading: Reading): void {
   const address = text(statement, 1);
@@ -116,9 +146,10 @@ function range(statement: Statement, { network }: Scope): void {
 }
 
 function host(statement: Statement, scope: Scope, reading: Reading): void {
-  const found: ImportedHost = { mac: '', options: [] };
+  const found: ImportedHost = { options: [] };
   read(statement.body ?? [], { options: found.options, host: found }, reading);
-  if (found.mac === '') throw new NotTaken('a reservation needs an Ethernet address here');
+  if (found.mac === undefined && found.clientId === undefined)
+    throw new NotTaken('a reservation needs an Ethernet address or a client identifier here');
   const inherited = scope.options.filter(
     (outer) =>
       !reading.general.includes(outer) && !found.options.some(({ number }) => number === outer.number),
@@ -128,7 +159,7 @@ function host(statement: Statement, scope: Scope, reading: Reading): void {
   const given = found.options.find(({ number }) => number === 12);
   found.options = found.options.filter(({ number }) => number !== 12);
   const hostname = given?.value.kind === 'text' ? given.value.text : name;
-  reading.hosts.push({ ...found, ...(/^[a-z0-9][a-z0-9-]{0,62}$/i.test(hostname) && { hostname }) });
+  reading.hosts.push({ ...found, ...(isDomainName(hostname) && { hostname }) });
 }
 
 function hardware(statement: Statement, { host: owner }: Scope): void {
@@ -170,6 +201,11 @@ function option(statement: Statement, scope: Scope, reading: Reading): void {
     return;
   }
   if (words[0] === '=') throw new NotTaken('its value is an expression');
+  if (name === 'dhcp-client-identifier' && scope.host !== undefined) {
+    const clientId = clientIdHex(words.join(''));
+    if (clientId !== undefined) scope.host.clientId = clientId;
+    return;
+  }
   const row = reading.defined.get(name) ?? optionRow(name.replace(/^option-(\d+)$/, '$1'));
   if (row === undefined) throw new NotTaken(`option ${name} is not known here`);
   const why = notTaken(row.number);

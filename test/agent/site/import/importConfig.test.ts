@@ -51,6 +51,7 @@ test('dnsmasq: the network of the site is the main one, with pool, options and r
       { mac: '52:54:00:12:34:56', address: '10.20.0.11', hostname: 'rack1-node1' },
       { mac: '52:54:00:aa:bb:cc', address: '10.20.0.12', hostname: 'rack1-node2' },
       { mac: '52:54:00:aa:bb:cd', hostname: 'rack1-node2' },
+      { clientId: '64656164', address: '10.20.0.13' },
     ],
   });
 });
@@ -81,6 +82,15 @@ test('another network is taken as one behind a relay; without a router it cannot
     what: 'the network',
     why: 'a network behind a relay needs a router: add it to the file and import again',
   });
+});
+
+test('a domain that is none is left out with a word, and the rest is taken', () => {
+  const { toml, left } = importConfig(
+    'dhcp-range=10.20.0.100,10.20.0.120\ndomain=no domain\ndhcp-option=119,good.example,not..good',
+    { address: '10.20.0.1', interface: 'eth0' },
+  );
+  expect(parseConfig(toml).provisioning).toMatchObject({ search: ['good.example'] });
+  expect(left.map(({ where }) => where)).toEqual(['option 119', 'option 15']);
 });
 
 test.each([

@@ -46,6 +46,7 @@ test('dnsmasq: two ranges of one network, its options by tag and in general, res
     { mac: '52:54:00:12:34:56', address: '10.20.0.11', hostname: 'rack1-node1', options: [] },
     { mac: '52:54:00:aa:bb:cc', address: '10.20.0.12', hostname: 'rack1-node2', options: [] },
     { mac: '52:54:00:aa:bb:cd', hostname: 'rack1-node2', options: [] },
+    { clientId: '64656164', address: '10.20.0.13', options: [] },
   ]);
 });
 
@@ -53,8 +54,8 @@ test('dnsmasq: every line that is not taken over is named with its reason', () =
   const { left } = readDnsmasq(fixture('dnsmasq.conf'));
   expect(left.map(({ where, what }) => `${where}: ${what}`)).toEqual([
     'line 15: dhcp-option=vendor:PXEClient,6,2b',
+    'line 16: dhcp-host=52:54:00:12:34:56,10.20.0.11,rack1-node1,infinite',
     'line 17: dhcp-host=52-54-00-AA-BB-CC,52:54:00:aa:bb:cd,10.20.0.12,rack1-node2',
-    'line 18: dhcp-host=id:dead,10.20.0.13',
     'line 19: dhcp-host=52:54:00:00:00:99,ignore',
     'line 20: dhcp-boot=pxelinux.0',
     'line 21: enable-tftp',
@@ -145,6 +146,59 @@ test('Kea: subnets, shared networks, pools as ranges and prefixes, options by na
     'Dhcp4.subnet4[0].reservations[1]',
     'Dhcp4.shared-networks[0].subnet4[0].pools[0]',
     'Dhcp4.client-classes',
+  ]);
+});
+
+test('dnsmasq: a range beyond 256 addresses makes the least network that holds it; names and IPv6 addresses of hosts', () => {
+  const { networks, hosts } = readDnsmasq(
+    'dhcp-range=10.0.0.50,10.0.3.200,12h\ndhcp-host=02:00:00:00:00:01,[fd00::1],10.0.0.7,my_host.example',
+  );
+  expect(networks).toMatchObject([{ network: '10.0.0.0', prefixLength: 22 }]);
+  expect(hosts).toMatchObject([{ address: '10.0.0.7', address6: 'fd00::1', hostname: 'my_host.example' }]);
+});
+
+test('ISC: what counts for one pool alone, and who is not served, is named', () => {
+  const { hosts, left } = readIsc(`subnet 10.0.0.0 netmask 255.255.255.0 {
+    pool { range 10.0.0.100 10.0.0.200; option routers 10.0.0.254; default-lease-time 60; deny unknown-clients; }
+    pool { range 10.0.0.10 10.0.0.20; allow members of "x"; allow booting; }
+    ignore booting;
+  }
+  host a { option dhcp-client-identifier ff:00:1; fixed-address 10.0.0.9; }`);
+  expect(left.map(({ what }) => what).sort()).toEqual([
+    'allow members of "x"',
+    'deny unknown-clients',
+    'ignore booting',
+    'pool',
+  ]);
+  expect(hosts).toMatchObject([{ clientId: 'ff0001', address: '10.0.0.9', hostname: 'a' }]);
+});
+
+test('Kea: every word without a counterpart is named by its path', () => {
+  const subnet = {
+    ...{ subnet: '10.0.0.0/24', 'client-class': 'KNOWN', relay: { 'ip-addresses': ['10.9.9.9'] } },
+    pools: [
+      {
+        pool: '10.0.0.10-10.0.0.20',
+        'client-class': 'A',
+        'option-data': [{ name: 'routers', data: '10.0.0.254' }],
+      },
+    ],
+    reservations: [
+      { 'hw-address': '02:00:00:00:00:01', 'client-classes': ['special'], 'boot-file-name': 'z' },
+    ],
+  };
+  const { left } = readKea(
+    JSON.stringify({ Dhcp4: { 'option-def': [{}], 'next-server': '10.0.0.9', subnet4: [subnet] } }),
+  );
+  expect(left.map(({ where }) => where).sort()).toEqual([
+    'Dhcp4.next-server',
+    'Dhcp4.option-def',
+    'Dhcp4.subnet4[0].client-class',
+    'Dhcp4.subnet4[0].pools[0].client-class',
+    'Dhcp4.subnet4[0].pools[0].option-data',
+    'Dhcp4.subnet4[0].relay',
+    'Dhcp4.subnet4[0].reservations[0].boot-file-name',
+    'Dhcp4.subnet4[0].reservations[0].client-classes',
   ]);
 });
 
