@@ -52,10 +52,12 @@ export function encodeOptionAck(options: ReadonlyMap<string, string>): Buffer {
   return Buffer.concat([uint16s(opcode.optionAck), Buffer.from(pairs, 'latin1')]);
 }
 
-/** File, mode and options as NUL-ended texts; an option without its value is dropped, names are lower-cased (RFC 2347). */
-function decodeRead(body: Buffer): TftpPacket | undefined {
-  const [file, mode, ...rest] = body.toString('latin1').split('\0');
-  if (!file || !mode) return undefined;
+/**
+ * File, mode and options as NUL-ended texts; an option without its value is dropped, names are lower-cased (RFC 2347). A request without a name
+ * or mode is one too: a ROM that was told no file waits for the ERROR.
+ */
+function decodeRead(body: Buffer): TftpPacket {
+  const [file = '', mode = '', ...rest] = body.toString('latin1').split('\0');
   const options = new Map<string, string>();
   for (let at = 0; at + 2 < rest.length; at += 2) {
     const name = rest[at]?.toLowerCase() ?? '';

@@ -12,8 +12,8 @@ const mostPerClient = 8;
 const mostInAll = 1024;
 
 /**
- * The transfers that run, by the client's address and port. When it is full, the oldest one whose client has never answered
- * makes room: a flood from made-up addresses pushes itself out, and not the machines that boot.
+ * The transfers that run, by the client's address and port. When there are too many, in all or of one client, the oldest one that was never
+ * answered makes room: a flood from made-up addresses pushes itself out, and not the machines that boot, though it speaks in the name of one.
  */
 export class SessionTable<Entry extends TableEntry> {
   readonly #sessions = new Map<string, Entry>();
@@ -26,13 +26,19 @@ export class SessionTable<Entry extends TableEntry> {
 
   /** Whether one more transfer of `client` may begin; makes room for it where that takes another's place. */
   hasRoomFor(client: string): boolean {
-    if ((this.#ofClient.get(client) ?? 0) >= mostPerClient) return false;
-    if (this.#sessions.size < mostInAll) return true;
+    if ((this.#ofClient.get(client) ?? 0) >= mostPerClient) return this.#closeUnanswered(client);
+    return this.#sessions.size < mostInAll || this.#closeUnanswered();
+  }
+
+  /** Ends the oldest transfer, of `client` alone if one is given, that nobody ever answered. */
+  #closeUnanswered(client?: string): boolean {
     for (const [peer, entry] of this.#unanswered) {
-      this.#unanswered.delete(peer);
-      if (entry.isAnswered) continue;
-      entry.close();
-      return true;
+      if (entry.isAnswered) this.#unanswered.delete(peer);
+      else if (client === undefined || entry.client === client) {
+        this.#unanswered.delete(peer);
+        entry.close();
+        return true;
+      }
     }
     return false;
   }

@@ -28,11 +28,17 @@ test.each([
   ['an ERROR', '0005000861626f727400', { kind: 'error', code: 8, message: 'abort' }],
   ['an ERROR without its NUL', '00050000616263', { kind: 'error', code: 0, message: 'abc' }],
   ['a write request', '00026600006f6374657400', { kind: 'write' }],
+  ['a request without a mode', '00016600', { kind: 'read', file: 'f', mode: '', options: new Map() }],
+  [
+    'a request without a name',
+    '0001006f6374657400',
+    { kind: 'read', file: '', mode: 'octet', options: new Map() },
+  ],
 ])('%s is read', (_, hex, packet) => {
   expect(decodeTftp(Buffer.from(hex, 'hex'))).toEqual(packet);
 });
 
-test.each(['', '0001', '00016600', '0001006f6374657400', '000300010000', '00060000', 'ffff0000'])(
+test.each(['', '0001', '000300010000', '00060000', 'ffff0000'])(
   '%j is nothing that a client of a read-only server sends',
   (hex) => {
     expect(decodeTftp(Buffer.from(hex, 'hex'))).toBeUndefined();

@@ -285,6 +285,8 @@ test('one client has eight transfers at a time, and the ninth is dropped', async
   const clients = await Promise.all(Array.from({ length: 8 }, newClient));
   for (const client of clients) client.ask(readRequest('snponly.efi'));
   await Promise.all(clients.map((client) => client.next()));
+  for (const client of clients) client.answer(ack(1));
+  await Promise.all(clients.map((client) => client.next()));
   const ninth = await newClient();
   ninth.ask(readRequest('snponly.efi'));
   await settle();
@@ -293,6 +295,23 @@ test('one client has eight transfers at a time, and the ninth is dropped', async
   await expect.poll(() => reports.length).toBe(1);
   ninth.ask(readRequest('snponly.efi'));
   expect(await ninth.next()).toBe('DATA 1');
+});
+
+test('transfers that somebody asked for in the name of a machine, and never answered, make room for its own', async () => {
+  const forged = await Promise.all(Array.from({ length: 8 }, newClient));
+  for (const client of forged) client.ask(readRequest('snponly.efi'));
+  await Promise.all(forged.map((client) => client.next()));
+  const machine = await newClient();
+  machine.ask(readRequest('snponly.efi'));
+  expect(await machine.next()).toBe('DATA 1');
+});
+
+test('a request without a name, and one without a mode, get an ERROR at once', async () => {
+  const client = await newClient();
+  client.ask(Buffer.from('0001006f6374657400', 'hex'));
+  expect(await client.next()).toMatch(/^ERROR 1/);
+  client.ask(Buffer.concat([Buffer.from([0, 1]), Buffer.from('snponly.efi\0')]));
+  expect(await client.next()).toMatch(/^ERROR 4/);
 });
 
 test('closing ends transfers that run', async () => {
