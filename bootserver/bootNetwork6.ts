@@ -1,6 +1,7 @@
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { bootScript6 } from '#ipxe/bootScript6.ts';
 import { type BootParts, type RunningNetwork, reportMissing, reportTransfer } from './bootNetwork.ts';
+import { ethernetKey } from './dhcp/clientKey.ts';
 import type { Lease6Table } from './dhcp6/leases.ts';
 import type { Dhcp6Network, Dhcp6Site } from './dhcp6/network.ts';
 import { startDhcp6Server } from './dhcp6/server.ts';
@@ -79,7 +80,7 @@ function startDhcp6(network: BootNetwork6, httpUrl: string, parts: BootParts6): 
     networks: [network, ...relayed],
     site: dhcpSite(network, httpUrl, parts.serverDuid),
     reservations: {
-      addressOf: (mac) => reservations.reservation(`1/${mac}`)?.address6,
+      addressOf: (mac) => reservations.reservation(ethernetKey(mac))?.address6,
       isReserved: reservations.isReserved,
     },
     leases,

@@ -21,7 +21,7 @@ import { Lease6Table } from './dhcp6/leases.ts';
 import type { Dhcp6Network } from './dhcp6/network.ts';
 import { keptServerDuid } from './dhcp6/serverDuid.ts';
 import { openHeardAddresses } from './heardAddresses.ts';
-import { addressHolders, type Holders } from './holders.ts';
+import { addressHolders, type Holders, type HoldersParts } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries, loadShim } from './ipxeBinaries.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
@@ -86,7 +86,7 @@ export interface BootServer extends Closable {
   httpUrlAt(address: string | undefined): string;
   /** The machine's ramdisk, started without a script, asks for what one would have told it: the id of its boot. */
   bootOf(mac: string): string;
-  /** The MAC that took an address, whatever the lease's time: by our lease, or by what is known of another server's. */
+  /** The MAC that took an address: by our lease, as long as it lasts, or by what is known of another server's. */
   leasedTo(address: string): string | undefined;
   /** How often machines were kept from booting, by why, since the start. */
   readonly troubles: TroubleCounts;
@@ -141,7 +141,7 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
     relayed,
     heard,
     leases,
-    holders: holdersOn([...options.networks], relayed, { leases, heard }),
+    holders: holdersOn([...options.networks], relayed, { heard, leases: ofNow(leases, clock) }),
     raspberryPi: raspberryPiFiles(await raspberryPiFolder(options)),
     files: await loadFiles(options),
     boots: new Boots(neverThrowing(options.timeline, log), clock, options.lastBoot),
@@ -167,11 +167,18 @@ async function loadFiles({ ipxeDirectory, shimDirectory }: BootServerOptions): P
 function holdersOn(
   networks: readonly BootNetwork[],
   relayed: readonly RelayedNetwork[],
-  known: Pick<BootParts, 'leases' | 'heard'>,
+  known: Pick<HoldersParts, 'leases' | 'heard'>,
 ): Holders {
   const own = networks.map((network) => ({ mode: network.mode, subnet: network }));
   const neighbours = () => new Map(networks.flatMap(({ interface: name }) => [...neighbourTable(name)]));
   return addressHolders({ networks: [...own, ...relayed], ...known, neighbours });
+}
+
+function ofNow(leases: Leases, clock: Clock): Holders {
+  return {
+    macAt: (address) => leases.macAt(address),
+    leasedTo: (address) => leases.leasedTo(address, clock.now()),
+  };
 }
 
 /** What IPv6 shares: its own leases, one identifier of the server. */
@@ -183,7 +190,7 @@ function parts6(options: BootServerOptions, parts: BootParts): BootParts6 {
     leases,
     holders: {
       macAt: (address) => leases.macAt(address),
-      leasedTo: (address) => leases.leasedTo(address),
+      leasedTo: (address) => leases.leasedTo(address, parts.clock.now()),
     },
     serverDuid: keptServerDuid(options.database),
     ports: { ...parts.ports, dhcp6: options.dhcp6Port ?? 547 },

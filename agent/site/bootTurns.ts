@@ -1,6 +1,7 @@
 import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
 import type { BootServerOptions } from '#bootserver/bootServer.ts';
+import { macOfKey } from '#bootserver/dhcp/clientKey.ts';
 import type { Reservations } from '#bootserver/dhcp/network.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
@@ -52,7 +53,7 @@ function siteReservations({ state, hosts, loader }: BootTurnParts): Reservations
   return {
     reservation: (key) => {
       const local = hosts.reservation(key);
-      const node = key.startsWith(ethernet) ? state.spec.nodeByMac(key.slice(ethernet.length)) : undefined;
+      const node = state.spec.nodeByMac(macOfKey(key) ?? '');
       if (node === undefined) return local;
       const { address, hostname, bootQuirks } = node;
       return {
@@ -64,9 +65,6 @@ function siteReservations({ state, hosts, loader }: BootTurnParts): Reservations
     isReserved: (address) => state.spec.isReserved(address) || hosts.isReserved(address),
   };
 }
-
-/** How a client key of Ethernet begins. */
-const ethernet = '1/';
 
 function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
   const { state, consoles, seen } = parts;

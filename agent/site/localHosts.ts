@@ -1,5 +1,6 @@
 import { canonicalIpv6 } from '#base/ipv6Address.ts';
 import { known } from '#base/known.ts';
+import { ethernetKey } from '#bootserver/dhcp/clientKey.ts';
 import type { Reservation, Reservations } from '#bootserver/dhcp/network.ts';
 import type { Host } from './configSchema/provisioningHost.ts';
 import { networkSettings } from './networks.ts';
@@ -17,7 +18,7 @@ export function localHosts(hosts: readonly Host[]): Reservations {
 function keyOf({ mac, clientId = '' }: Host): string {
   return mac === undefined
     ? `id/${clientId.toLowerCase().replaceAll(':', '')}`
-    : `1/${mac.toLowerCase().replaceAll('-', ':')}`;
+    : ethernetKey(mac.toLowerCase().replaceAll('-', ':'));
 }
 
 function reservation(host: Host): Reservation {

@@ -1,6 +1,7 @@
 import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { type ArchitectureRow, architectures } from '#ipxe/bootFiles.ts';
 import { ownUserClass } from '#ipxe/ownRequest.ts';
+import { hardwareKey } from './clientKey.ts';
 import { machineUuid } from './machineUuid.ts';
 import { readOption } from './options.ts';
 import { type DhcpPacket, hardwareAddress, hexBytes } from './packet.ts';
@@ -106,7 +107,7 @@ export function peekClientKey(bytes: Buffer): string {
 }
 
 function clientKey(packet: DhcpPacket): string {
-  if (packet.hlen > 0) return `${packet.htype}/${hardwareAddress(packet)}`;
+  if (packet.hlen > 0) return hardwareKey(packet);
   return `id/${readOption(packet.options, 'clientId')?.toString('hex') ?? ''}`;
 }
 

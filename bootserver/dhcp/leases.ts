@@ -1,5 +1,6 @@
 import { addressNumber, addressText, inSubnet, type Subnet } from './address.ts';
 import { AddressSet } from './addressSet.ts';
+import { macOfKey } from './clientKey.ts';
 import type { AddressPool } from './network.ts';
 
 /** An address that is not free, and whose it is. */
@@ -63,13 +64,13 @@ export class Leases {
 
   /** The Ethernet address of the client that has this address; undefined when nobody has it, or no Ethernet client. */
   macAt(address: string): string | undefined {
-    return macOf(this.#tableOf(address)?.at(address));
+    return macOfKey(this.#tableOf(address)?.at(address)?.key);
   }
 
-  /** The Ethernet address of the client that took this address, whether its time is over or not. */
-  leasedTo(address: string): string | undefined {
+  /** The Ethernet address of the client that took this address, and whose time is not over. */
+  leasedTo(address: string, now: number): string | undefined {
     const lease = this.#tableOf(address)?.at(address);
-    return lease?.state === 'bound' ? macOf(lease) : undefined;
+    return lease?.state === 'bound' && lease.expiresAt > now ? macOfKey(lease.key) : undefined;
   }
 
   /** Runs `action` once all leases given so far are on stable storage; see `LeaseStore`. */
@@ -85,10 +86,6 @@ export class Leases {
   #tableOf(address: string): LeaseTable | undefined {
     return this.#tables.find((table) => table.holds(address));
   }
-}
-
-function macOf(lease: Lease | undefined): string | undefined {
-  return /^1\/(.{17})$/.exec(lease?.key ?? '')?.[1];
 }
 
 /** The leases of one network. */

@@ -1,6 +1,6 @@
 import { addressNumber, inPrefix, numberAddress } from './address.ts';
 import type { Client6Facts } from './client.ts';
-import type { Lease6View } from './leases.ts';
+import { type Lease6View, machineKey } from './leases.ts';
 import type { Dhcp6Network, Dhcp6Site, Pool6, Reservations6 } from './network.ts';
 
 /** Everything that says whose an address is, at one moment. */
@@ -28,7 +28,7 @@ export interface Asker {
  */
 export function associationKey(client: Client6Facts, iaid: number, isOnlyOne: boolean): string {
   if (client.mac === undefined) return `duid/${client.duid?.toString('hex')}/${iaid}`;
-  return isOnlyOne ? `mac/${client.mac}` : `mac/${client.mac}/${iaid}`;
+  return isOnlyOne ? machineKey(client.mac) : `${machineKey(client.mac)}/${iaid}`;
 }
 
 /** Whether the association may have this address now: the reserved one, or a free one of the pool. */

@@ -1,6 +1,11 @@
 import type { Sqlite } from '#base/sqlite.ts';
 import { macOfAddress } from './address.ts';
 
+/** The key of the only association of a machine that is known by its interface. */
+export function machineKey(mac: string): string {
+  return `mac/${mac}`;
+}
+
 /** A client's hold on an address. */
 export interface Lease6 {
   /** Whose it is, as `associationKey` writes it. */
@@ -70,20 +75,23 @@ export class Lease6Table implements Lease6View {
 
   /** The Ethernet address of the client that has this address, or that formed it from its MAC (SLAAC) and has another one from us. */
   macAt(address: string): string | undefined {
-    const leased = this.#byAddress.get(address)?.mac;
-    if (leased !== undefined) return leased;
-    const mac = macOfAddress(address);
-    return mac !== undefined && this.#byClient.has(`mac/${mac}`) ? mac : undefined;
+    return this.#ownLease(address)?.mac;
   }
 
-  /** Likewise, of a client that took its address. */
-  leasedTo(address: string): string | undefined {
-    const lease = this.#byAddress.get(address);
-    if (lease?.state === 'bound' && lease.mac !== undefined) return lease.mac;
-    const mac = macOfAddress(address);
-    if (mac === undefined) return undefined;
-    const isClient = this.#byAddress.values().some((one) => one.mac === mac && one.state === 'bound');
-    return isClient ? mac : undefined;
+  /** Likewise, of a client that took its address, and whose time is not over. */
+  leasedTo(address: string, now: number): string | undefined {
+    const lease = this.#ownLease(address);
+    return lease?.state === 'bound' && lease.expiresAt > now ? lease.mac : undefined;
+  }
+
+  /**
+   * The lease that a machine has as the only one of its MAC. Who asks for several at once, or in another machine's name, gets addresses
+   * of its own: these say nothing of whose they are.
+   */
+  #ownLease(address: string): Lease6 | undefined {
+    const mac = this.#byAddress.get(address)?.mac ?? macOfAddress(address);
+    const own = mac === undefined ? undefined : this.#byClient.get(machineKey(mac));
+    return own?.address === address || mac === macOfAddress(address) ? own : undefined;
   }
 
   /** A client has one address per key: the former one becomes free. */

@@ -57,15 +57,22 @@ test('only an Ethernet client has a MAC', () => {
   expect(leases.macAt('192.0.2.1')).toBeUndefined();
 });
 
-test('an address is leased to who took it, whatever the time; an offer or a lease given back is none', () => {
+test('an address is leased to who took it, for its time; an offer or a lease given back is none', () => {
   const { leases, table } = open();
-  const leasedTo = (state: Lease['state']) => {
-    table.apply({ set: lease({ state, expiresAt: 0 }) });
-    return leases.leasedTo('10.77.0.100');
+  const leasedTo = (state: Lease['state'], now = 999) => {
+    table.apply({ set: lease({ state, expiresAt: 1000 }) });
+    return leases.leasedTo('10.77.0.100', now);
   };
-  expect([leasedTo('offered'), leasedTo('bound'), leasedTo('released')]).toEqual([
+  expect([leasedTo('offered'), leasedTo('bound'), leasedTo('bound', 1000), leasedTo('released')]).toEqual([
     undefined,
     '02:00:00:00:00:01',
     undefined,
+    undefined,
   ]);
+});
+
+test('an address that other hardware has with the same six bytes is not the machine’s', () => {
+  const { leases, table } = open();
+  table.apply({ set: lease({ key: '6/02:00:00:00:00:01' }) });
+  expect([leases.macAt('10.77.0.100'), leases.leasedTo('10.77.0.100', 0)]).toEqual([undefined, undefined]);
 });

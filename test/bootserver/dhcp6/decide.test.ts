@@ -198,3 +198,18 @@ test('an expired address is its client’s again while nobody needed it, and ano
   strangers(bench, 4);
   expect(bench.leases.at(address)).toMatchObject({ state: 'bound', key: expect.not.stringContaining(mac) });
 });
+
+test('addresses that a stranger gets in the name of a machine are not the machine’s', () => {
+  const bench = new Bench6();
+  const own = bound(bench);
+  const clientId = Buffer.from(`00030001${mac.replaceAll(':', '')}`, 'hex');
+  const several = [association(1), association(2)].map((value) => ({ code: 3, value }));
+  const asked = client('request', { serverId, clientId });
+  const message = { ...asked, options: [...asked.options.filter(({ code }) => code !== 3), ...several] };
+  const given = told(bench.reply(message, 'fe80::1')).map((text) => text.split(' ')[0] ?? '');
+  expect(given).toHaveLength(2);
+  const holders = [own, ...given].map((address) => bench.leases.leasedTo(address, bench.now));
+  expect(holders).toEqual([mac, undefined, undefined]);
+  expect(given.map((address) => bench.leases.macAt(address))).toEqual([undefined, undefined]);
+  expect(bench.leases.leasedTo(own, bench.now + 601_000)).toBeUndefined();
+});

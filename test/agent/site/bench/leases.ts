@@ -8,9 +8,9 @@ import type { LoopbackSite } from './loopbackSite.ts';
 export const leasedAddress = '127.77.0.10';
 
 /** Leases an address to a machine; the site runs. */
-export function leaseTo(site: LoopbackSite, mac: string, address = leasedAddress): Promise<void> {
+export function leaseTo(site: LoopbackSite, mac: string, address = leasedAddress, htype = 1): Promise<void> {
   const { stateDirectory, config } = site;
-  return leaseByDhcp({ stateDirectory, dhcpPort: config.boot.dhcpPort }, mac, address);
+  return leaseByDhcp({ stateDirectory, dhcpPort: config.boot.dhcpPort }, mac, address, htype);
 }
 
 /** The machine's firmware starts to boot from the network: resolves once the site has answered its DISCOVER. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readIdentity } from '#agent/join/identity.ts';
 import { holdRequest } from '../../../e2e/intruder/heldRequest.ts';
 import { type Bench, deployInput, mac, nodeId, prepared, setUpBench } from '../bench/bench.ts';
-import { discover } from '../bench/leases.ts';
+import { discover, leaseTo } from '../bench/leases.ts';
 import { fetchScript, newMachine, type ScriptedMachine, tokenIn } from '../bench/scriptedMachine.ts';
 
 const refused = (promise: Promise<unknown>) =>
@@ -119,4 +119,13 @@ test('a machine that was reset in mid-write joins again within seconds, though i
   });
   expect(alarms(bench)).toEqual([]);
   await leftOpen;
+});
+
+test("an address that was leased to the machine's address as that of other hardware is not the machine's", async () => {
+  const bench = await prepared(await setUpBench());
+  await leaseTo(bench, mac, '127.77.0.11', 6);
+  expect(await fetchScript(bench, mac, { from: '127.77.0.11' })).not.toContain('railhead.token');
+  const token = tokenIn(await fetchScript(bench, mac));
+  const stranger = await newMachine(bench, { from: '127.77.0.11' });
+  expect(await refused(stranger.join(token, mac))).toMatchObject({ code: 'FORBIDDEN' });
 });
