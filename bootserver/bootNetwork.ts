@@ -213,7 +213,7 @@ export function reportTransfer(
 export function reportMissing(
   client: string,
   file: string,
-  { boots, holders }: Pick<BootParts, 'boots' | 'holders'>,
+  { boots, holders }: { boots: Boots; holders: Pick<Holders, 'macAt'> },
 ): void {
   const mac = holders.macAt(client);
   const name = file.replace(/[^ -~]+/g, '?').slice(0, 128);
