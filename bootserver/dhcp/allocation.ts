@@ -18,6 +18,9 @@ export interface AddressView {
 export const offerMs = 2 * 60_000;
 /** When there is no other address, one that was offered so long ago and not asked for is given to the next client. */
 const patienceMs = 10_000;
+/** One address in so many of a pool, its last ones, is kept for machines that the site has named: strangers can take up all others. */
+const keptOneIn = 20;
+const mostKept = 256;
 
 /** Whether the client may have this address now: its reserved one, or a free one of the pool. */
 export function mayUse(client: ClientFacts, address: string, view: AddressView): boolean {
@@ -27,7 +30,7 @@ export function mayUse(client: ClientFacts, address: string, view: AddressView):
     // A client that uses its address keeps it, whoever else does.
     if (lease.state === 'bound') return isMeantFor(client, address, view);
   }
-  return isMeantFor(client, address, view) && !isForeign(client, address, view);
+  return isMeantFor(client, address, view) && isOpenTo(client, address, view);
 }
 
 /**
@@ -72,6 +75,25 @@ function isOfPool(address: string, { network, reservations }: AddressView): bool
   return number >= addressNumber(pool.first) && number <= addressNumber(pool.last);
 }
 
+/** Whether the client may have an address of the pool that it does not have yet. */
+function isOpenTo(client: ClientFacts, address: string, view: AddressView): boolean {
+  return !isForeign(client, address, view) && (isNamed(client, view) || !isKept(address, view));
+}
+
+function isNamed({ key }: ClientFacts, { reservations }: AddressView): boolean {
+  return reservations.reservation(key) !== undefined;
+}
+
+function isKept(address: string, { network: { pool } }: AddressView): boolean {
+  if (pool === undefined) return false;
+  const { first, size } = range(pool);
+  return addressNumber(address) >= first + size - keptOf(size);
+}
+
+function keptOf(size: number): number {
+  return Math.min(Math.floor(size / keptOneIn), mostKept);
+}
+
 /** Whether a host that we did not give it to answers at the address. */
 function isForeign({ mac }: Pick<ClientFacts, 'mac'>, address: string, { hosts }: AddressView): boolean {
   const host = hosts.hostAt(address);
@@ -88,7 +110,7 @@ function freeAddress(client: ClientFacts, view: AddressView): string | undefined
   if (pool === undefined) return undefined;
   const { first, size } = range(pool);
   const start = addressText(first + (hash(client.key) % size));
-  const passes = (address: string) => isOfPool(address, view) && !isForeign(client, address, view);
+  const passes = (address: string) => isOfPool(address, view) && isOpenTo(client, address, view);
   const unused = (address: string) => view.leases.at(address) === undefined && passes(address);
   return (
     nearest(start, pool, [...view.hosts.unanswered()].filter(unused)) ??
@@ -139,14 +161,15 @@ export function candidates(view: AddressView, count: number): string[] {
   return found;
 }
 
-/** How full the pool is. */
+/** How full the pool is. Of what is free, `kept` is for named machines alone. */
 export function poolUse(view: AddressView): {
   size: number;
   free: number;
+  kept: number;
   declined: number;
   foreignHosts: number;
 } {
-  const use = { size: 0, free: 0, declined: 0, foreignHosts: 0 };
+  const use = { size: 0, free: 0, kept: 0, declined: 0, foreignHosts: 0 };
   const { pool } = view.network;
   if (pool === undefined) return use;
   const { first, size } = range(pool);
@@ -156,8 +179,11 @@ export function poolUse(view: AddressView): {
     if (lease !== undefined && lease.expiresAt > view.now) {
       if (lease.state === 'declined') use.declined++;
     } else if (isOfPool(address, view)) {
-      if (view.hosts.hostAt(address) === undefined) use.free++;
-      else use.foreignHosts++;
+      if (view.hosts.hostAt(address) !== undefined) use.foreignHosts++;
+      else {
+        use.free++;
+        if (isKept(address, view)) use.kept++;
+      }
     }
   }
   return { ...use, size };

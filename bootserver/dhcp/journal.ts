@@ -2,9 +2,11 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { RateLimiter } from '#doors/rateLimiter.ts';
 import type { Boots } from '../boots.ts';
+import { RecentMachines } from '../recentMachines.ts';
 import { type AddressView, poolUse, reservedAddress } from './allocation.ts';
 import type { ClientFacts } from './client.ts';
 import type { Decision } from './decide.ts';
+import { readOption } from './options.ts';
 import { type DhcpPacket, hardwareAddress } from './packet.ts';
 import { replyFact } from './replyFact.ts';
 
@@ -29,6 +31,8 @@ const strangersRate = { perSecond: 100, burst: 8000 };
 export class Journal {
   readonly #parts: JournalParts;
   readonly #strangers = new RateLimiter(strangersRate);
+  /** What was last left out of a client's replies. */
+  readonly #leftOut = new RecentMachines<string>();
   #unwritten = 0;
   #warnedAt: number | undefined;
 
@@ -48,7 +52,10 @@ export class Journal {
     this.#tellOfUnwritten();
     if (decision.kind === 'silent')
       this.#parts.log.debug({ ...who, reason: decision.reason }, 'DHCP: no reply');
-    else this.#writeReply(who, packet, client, decision);
+    else {
+      this.#writeReply(who, packet, client, decision);
+      this.#warnOfLeftOut(who, packet, client, decision);
+    }
   }
 
   /** Renewals are no steps of a boot. */
@@ -62,6 +69,18 @@ export class Journal {
     const text = what === 'NAK' ? 'address refused' : `${what} ${given}${boot}`;
     const fact = replyFact(what, client.kind, file);
     boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`, fact);
+  }
+
+  /** Once a client, and again when it is something else. */
+  #warnOfLeftOut(who: Who, packet: DhcpPacket, { key }: ClientFacts, { leftOut = [] }: Answered): void {
+    const options = leftOut.join(', ');
+    if (options === '' || this.#leftOut.get(key) === options) return;
+    this.#leftOut.set(key, options);
+    const takes = readOption(packet.options, 'maximumSize');
+    this.#parts.log.warn(
+      { ...who, options: leftOut, ...(takes !== undefined && { maximumSize: takes }) },
+      'DHCP: options that this client has no room for were left out of its reply',
+    );
   }
 
   #tellOfUnwritten(): void {

@@ -5,7 +5,10 @@ import type { Lease } from './leases.ts';
 /** A lease as a row of the table. */
 export type LeaseRow = [address: string, client: string, state: Lease['state'], expiresAt: number];
 
-const schema = `
+/** With a write-ahead log each commit syncs once, and is on stable storage then. */
+export const leaseSchema = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
   CREATE TABLE IF NOT EXISTS dhcp_lease (
     address TEXT PRIMARY KEY,
     client TEXT NOT NULL,
@@ -21,8 +24,7 @@ const schema = `
 export function readLeaseFile(file: string, former: Sqlite): Lease[] {
   const database = new DatabaseSync(file, { timeout: 5000 });
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    database.exec(schema);
+    database.exec(leaseSchema);
     moveFrom(former, database);
     const rows = database
       .prepare('SELECT address, client, state, expires_at FROM dhcp_lease ORDER BY expires_at')

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { LeaseRow } from './leaseFile.ts';
+import { type LeaseRow, leaseSchema } from './leaseFile.ts';
 
 /** What happens to rows: one is set, or that of an address is erased. */
 export type RowChange = LeaseRow | [address: string];
@@ -12,7 +12,10 @@ export class LeaseWriter {
   #hasEnded = false;
 
   constructor(file: string) {
-    this.#worker = new Worker(`(${commitLeases})()`, { eval: true, workerData: file });
+    this.#worker = new Worker(`(${commitLeases})()`, {
+      eval: true,
+      workerData: { file, leaseSchema },
+    });
     this.#worker.on('message', (failure: string | undefined) => {
       this.#settle(failure === undefined ? undefined : new Error(failure));
     });
@@ -63,9 +66,8 @@ export class LeaseWriter {
 function commitLeases(): void {
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  const database = new DatabaseSync(workerData, { timeout: 5000 });
-  // With a write-ahead log each commit syncs once, and is on stable storage then.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  const database = new DatabaseSync(workerData.file, { timeout: 5000 });
+  database.exec(workerData.leaseSchema);
   const set = database.prepare('INSERT OR REPLACE INTO dhcp_lease VALUES (?, ?, ?, ?)');
   const erase = database.prepare('DELETE FROM dhcp_lease WHERE address = ?');
   const commit = (changes: RowChange[]) => {

@@ -33,9 +33,14 @@ test('the one file starts by itself and says its version and Node’s', async ()
   expect(await run(alone, ['--version'])).toBe(`${version} (Node ${ownNode.slice(1)})\n`);
 });
 
-test('the native modules inside it work: SQLite, zstd and libc', async () => {
+test('the native modules inside it work, and the thread of the leases: SQLite, zstd and libc', async () => {
   const seen = JSON.parse(await run(alone, ['self-test'], { env: { TMPDIR: temporary } }));
-  expect(seen).toMatchObject({ sqlite: expect.stringMatching(/^3\./), zstd: 'railhead', libc: true });
+  expect(seen).toMatchObject({
+    sqlite: expect.stringMatching(/^3\./),
+    zstd: 'railhead',
+    libc: true,
+    leases: true,
+  });
 });
 
 test('nothing is left where the native modules were unpacked', async () => {

@@ -108,6 +108,20 @@ describe('DISCOVER and REQUEST', () => {
     expect(bench.reply(discover({}, {}, other)).yiaddr).toBe('10.77.0.100');
   });
 
+  test('one address in twenty is kept for machines that the site has named, whatever strangers take', () => {
+    const bench = new Bench();
+    bench.network = { ...network, pool: { first: '10.77.0.100', last: '10.77.0.139' } };
+    for (let n = 10; n < 48; n++) boundClient(bench, { chaddr: hardware(`02:00:00:00:03:${n}`) });
+    expect(bench.ask(discover({ requestedAddress: '10.77.0.139' }))).toMatchObject({ noAddress: true });
+    expect(poolUse(bench.view())).toMatchObject({ free: 2, kept: 2 });
+    bench.reserved.set('02:00:00:00:00:02', { hostname: 'named' });
+    const kept = boundClient(bench, other);
+    expect(['10.77.0.138', '10.77.0.139']).toContain(kept);
+    // Its lease outlives the name.
+    bench.reserved.clear();
+    expect(bench.reply(request({}, {}, { ...other, ciaddr: kept })).yiaddr).toBe(kept);
+  });
+
   test('without a pool a stranger hears nothing', () => {
     const bench = new Bench();
     const { pool, ...withoutPool } = network;
@@ -200,7 +214,7 @@ describe('the pool', () => {
     bench.ask(clientMessage({ messageType: messageType.decline, requestedAddress: declined }, {}, other));
     const [taken] = candidates(view(bench), 1);
     bench.neighbours.set(taken!, '02:00:00:00:00:99');
-    expect(poolUse(view(bench))).toEqual({ size: 16, free: 12, declined: 1, foreignHosts: 1 });
+    expect(poolUse(view(bench))).toEqual({ size: 16, free: 12, kept: 0, declined: 1, foreignHosts: 1 });
   });
 });
 

@@ -89,7 +89,7 @@ test('one that finds the pool full gets none, and the operator is told once, wit
     {
       facts: expect.objectContaining({
         mac: '02:00:00:00:00:02',
-        pool: { size: 4, free: 0, declined: 0, foreignHosts: 3 },
+        pool: { size: 4, free: 0, kept: 0, declined: 0, foreignHosts: 3 },
       }),
       text: 'DHCP: the pool has no address left: enlarge it, or free addresses',
     },
