@@ -14,7 +14,7 @@ export const leaseSchema = `
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     expires_at INTEGER NOT NULL
-  ) STRICT`;
+  ) STRICT, WITHOUT ROWID`;
 
 /**
  * What the file of the leases holds, the lease that ends first at first; the file is made when there is none. Leases that an older
