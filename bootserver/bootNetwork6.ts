@@ -1,3 +1,4 @@
+import { known } from '#base/known.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { bootScript6 } from '#ipxe/bootScript6.ts';
 import { type BootParts, type RunningNetwork, reportMissing, reportTransfer } from './bootNetwork.ts';
@@ -82,6 +83,7 @@ function startDhcp6(network: BootNetwork6, httpUrl: string, parts: BootParts6): 
     reservations: {
       addressOf: (mac) => reservations.reservation(ethernetKey(mac))?.address6,
       isReserved: reservations.isReserved,
+      ...known({ loader: reservations.loader }),
     },
     leases,
     boots,

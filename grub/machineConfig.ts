@@ -38,7 +38,8 @@ export function machineConfig(config: MachineConfig): string {
   return [
     'set railhead_menu=yes',
     'set default=0',
-    'set fallback=1',
+    // Without it GRUB waits for a key when the first entry has failed.
+    ...(boot.kind === 'ramdisk' ? ['set fallback=1'] : []),
     // A drawn menu takes seconds on a serial console.
     'set timeout_style=countdown',
     `set timeout=${menuSeconds}`,

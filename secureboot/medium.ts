@@ -66,7 +66,8 @@ async function authVariables(
     const output = path.join(scratch, `${name}.auth`);
     const signer = signedBy[name];
     const key = ['-g', keys.owner, '-k', keys.key(signer), '-c', keys.certificate(signer)];
-    // Not sbvarsign: OVMF refuses the PK that it signs ("Security violation", seen with 0.9.4).
+    // Not sbvarsign 0.9.4: the digest that it signs is not that of name, GUID, attributes, time and content (UEFI 2.10 §8.2.2, computed), and OVMF
+    // refuses the PK ("Security violation", seen).
     await tools.run('usr/bin/sign-efi-sig-list', [...key, name, list, output]);
     result[name] = await readFile(output);
   }

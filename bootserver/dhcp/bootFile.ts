@@ -1,7 +1,5 @@
 import type { BootQuirk } from '#contract/bootQuirks.ts';
-import { shimFile } from '#grub/debianPackages.ts';
-import { type ArchitectureRow, bootFile as loaderFile } from '#ipxe/bootFiles.ts';
-import { wholeImagePath } from '../http/wholeImage.ts';
+import { httpLoader, tftpLoader } from '../loaderFile.ts';
 import type { LoaderChoice } from '../machine.ts';
 import type { ClientFacts, ClientKind } from './client.ts';
 import type { ReplyRole } from './replyShape.ts';
@@ -24,11 +22,11 @@ const nothing: Choice = () => undefined;
 
 /** What each kind of client boots: a file name for TFTP, or a URL. */
 const files: Record<ClientKind, Choice> = {
-  'bios-pxe': loader,
-  'uefi-pxe': (client, context) => shim(client, context) ?? loader(client, context),
-  'uefi-http': httpLoader,
+  'bios-pxe': ipxe,
+  'uefi-pxe': byTftp,
+  'uefi-http': byHttp,
   'u-boot': (client, context) =>
-    client.architecture?.transport === 'http' ? httpLoader(client, context) : loader(client, context),
+    client.architecture?.transport === 'http' ? byHttp(client, context) : ipxe(client, context),
   ipxe: (client, context) => (isToChain(client, context) ? chained(client, context) : script(context)),
   'own-ipxe': (_, context) => script(context),
   // Its ROM asks for files by names of its own, and reads none from a reply.
@@ -43,36 +41,19 @@ export function bootFileFor(client: ClientFacts, context: BootFileContext): stri
   return files[client.kind](client, context);
 }
 
-function loader(client: ClientFacts, { isLooping }: BootFileContext): string | undefined {
-  return isLooping || client.architecture === undefined
-    ? undefined
-    : loaderFile({ ...client.architecture, transport: 'tftp' });
+function byTftp({ architecture }: ClientFacts, { loader, isLooping }: BootFileContext): string | undefined {
+  return isLooping || architecture === undefined ? undefined : tftpLoader(architecture, loader);
 }
 
-function httpLoader({ architecture }: ClientFacts, context: BootFileContext): string | undefined {
-  const path = architecture && httpPath(architecture, context.loader);
+function byHttp({ architecture }: ClientFacts, context: BootFileContext): string | undefined {
+  const path = architecture && httpLoader(architecture, context.loader);
   const { httpUrl, loaderUrl = httpUrl } = context.network;
   return path === undefined || context.isLooping ? undefined : `${loaderUrl}${path}`;
 }
 
-function httpPath(architecture: ArchitectureRow, choice: LoaderChoice | undefined): string | undefined {
-  const { machine } = architecture;
-  if (choice?.kind === 'uki') {
-    const digest = machine === 'x86_64' || machine === 'aarch64' ? choice.digests[machine] : undefined;
-    return digest && wholeImagePath(digest);
-  }
-  const shimName = choice?.kind === 'shim' ? shimFile(machine) : undefined;
-  if (shimName !== undefined) return `/shim/${shimName}`;
-  const file = loaderFile({ ...architecture, transport: 'http' });
-  return file && `/ipxe/${file}`;
-}
-
-/** By TFTP. */
-function shim(
-  { architecture }: ClientFacts,
-  { loader: choice, isLooping }: BootFileContext,
-): string | undefined {
-  return choice?.kind === 'shim' && !isLooping ? shimFile(architecture?.machine ?? '') : undefined;
+/** What is no UEFI PXE gets iPXE, whatever was chosen. */
+function ipxe(client: ClientFacts, { isLooping }: BootFileContext): string | undefined {
+  return isLooping || client.architecture === undefined ? undefined : tftpLoader(client.architecture);
 }
 
 /**
@@ -80,7 +61,7 @@ function shim(
  * it for this reason). iPXE that we have nothing newer for tries the script.
  */
 function chained(client: ClientFacts, context: BootFileContext): string {
-  const file = loader(client, context);
+  const file = ipxe(client, context);
   if (file === undefined) return script(context);
   return context.role === 'proxy' ? `tftp://${context.network.address}/${file}` : file;
 }

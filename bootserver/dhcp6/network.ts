@@ -1,3 +1,4 @@
+import type { LoaderChoice } from '../machine.ts';
 import type { Prefix } from './address.ts';
 
 /** First and last address that strangers get. */
@@ -35,4 +36,6 @@ export interface Dhcp6Site {
 export interface Reservations6 {
   addressOf(mac: string): string | undefined;
   isReserved(address: string): boolean;
+  /** What a machine's firmware is handed; iPXE where nothing is said. */
+  loader?(mac: string | undefined): LoaderChoice;
 }

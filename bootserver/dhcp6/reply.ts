@@ -1,3 +1,4 @@
+import type { LoaderChoice } from '../machine.ts';
 import type { Address6View } from './allocation.ts';
 import type { Outcome } from './associations.ts';
 import { bootOptions } from './bootOptions.ts';
@@ -26,6 +27,8 @@ export type Decision6 =
 export interface Decision6View extends Address6View {
   /** The client got iPXE again and again without asking for its script: it is not given it once more. */
   isLooping?: boolean;
+  /** What the client's firmware is handed. */
+  loader?: LoaderChoice;
   /** The first is that of the interface; the others are behind relays. */
   networks: readonly [Dhcp6Network, ...Dhcp6Network[]];
 }

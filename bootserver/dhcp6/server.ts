@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { openInterfaceSocket } from '#base/boundSocket.ts';
 import { withoutZone } from '#base/ipv6Address.ts';
+import { known } from '#base/known.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Intake } from '../dhcp/intake.ts';
 import type { PacketTap } from '../packetTap.ts';
@@ -118,7 +119,7 @@ function serve(datagram: Datagram, serving: Serving): void {
 }
 
 function respond({ bytes, relayed, from }: Datagram, serving: Serving): void {
-  const { boots, leases, clock, journal } = serving;
+  const { boots, leases, clock, journal, reservations } = serving;
   const client = client6Facts(relayed, withoutZone(from.address));
   tapRequest(serving, client.mac, { bytes, from, isRelayed: relayed.relays.length > 0 });
   journal.observe(relayed, client);
@@ -128,6 +129,7 @@ function respond({ bytes, relayed, from }: Datagram, serving: Serving): void {
     ...serving,
     now,
     isLooping,
+    ...known({ loader: reservations.loader?.(client.mac) }),
     poolIsFull: now < serving.fullUntil,
   });
   if (decision.kind === 'reply') {

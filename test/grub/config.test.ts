@@ -12,6 +12,15 @@ const configOf = (boot: MachineConfig['boot'], more: Partial<MachineConfig> = {}
 const ramdisk = { kind: 'ramdisk', digest, kernelArguments: ['quiet', 'console=ttyS0,115200'] } as const;
 
 test('the first configuration, whole', () => {
+  const disk = (file: string) => `    for esp in (hd*,gpt*); do
+      if [ -e "\${esp}/EFI/BOOT/${file}" ]; then
+        echo "railhead: starting \${esp}"'/EFI/BOOT/${file}'
+        set root="\${esp}"
+        if chainloader '/EFI/BOOT/${file}'; then boot; fi
+      fi
+    done
+    echo "railhead: no disk boots, restarting in 60 s (ESC: the menu)"
+    if sleep --interruptible 60; then reboot; fi`;
   expect(firstConfig(httpUrl)).toBe(`smbios --type 1 --get-uuid 8 --set machine_uuid
 echo "railhead: \${net_default_mac} at \${net_default_ip} asks for its menu"
 set railhead_menu=
@@ -22,8 +31,12 @@ for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 last; do
   sleep \${wait}
 done
 if [ -z "\${railhead_menu}" ]; then
-  echo "railhead: no menu, the firmware goes on"
-  exit 1
+  echo "railhead: no menu, booting the local disk"
+  if [ "\${grub_cpu}" = x86_64 ]; then
+${disk('BOOTX64.EFI')}
+  else
+${disk('BOOTAA64.EFI')}
+  fi
 fi
 `);
 });
@@ -33,11 +46,12 @@ test('the menu of a machine that boots the ramdisk, whole', () => {
   for esp in (hd*,gpt*); do
     if [ -e "\${esp}/EFI/BOOT/BOOTX64.EFI" ]; then
       echo "railhead: starting \${esp}"'/EFI/BOOT/BOOTX64.EFI'
-      if chainloader "\${esp}"'/EFI/BOOT/BOOTX64.EFI'; then boot; fi
+      set root="\${esp}"
+      if chainloader '/EFI/BOOT/BOOTX64.EFI'; then boot; fi
     fi
   done
-  echo "railhead: no disk boots, the firmware goes on"
-  exit 1
+  echo "railhead: no disk boots, restarting in 60 s (ESC: the menu)"
+  if sleep --interruptible 60; then reboot; fi
 }`;
   expect(configOf(ramdisk)).toBe(`set railhead_menu=yes
 set default=0
@@ -79,6 +93,8 @@ test('the deployed disk is found by the GUID of its EFI system partition, before
 test('what is no ramdisk has no entry for one: the disk is the first', () => {
   for (const boot of [{ kind: 'disk' }, { kind: 'iso', digest }, { kind: 'vlan', vlan: 42 }] as const)
     expect(/menuentry '([^']+)'/.exec(configOf(boot))?.[1]).toBe('railhead: boot the local disk');
+  // Else whoever pressed ESC would be taken to the second entry, which restarts the machine.
+  expect(configOf({ kind: 'disk' })).not.toContain('fallback');
   expect(configOf({ kind: 'iso', digest })).toContain('the ISO abababababab is booted by iPXE alone');
   expect(configOf({ kind: 'vlan', vlan: 42 })).toContain('VLAN 42 is booted by iPXE alone');
 });

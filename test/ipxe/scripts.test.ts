@@ -65,6 +65,30 @@ test.each(['uefi', 'bios'] as const)(
   },
 );
 
+test('with Secure Boot on, the whole image goes first, and what was refused is tried by its kernel', () => {
+  const kernelArguments = ['railhead.site=https://10.77.0.1:8443'];
+  const [uefi, bios] = (['uefi', 'bios'] as const).map((firmware) =>
+    ramdiskScript({ firmware, httpUrl, digest, kernelArguments }).split('\n'),
+  );
+  const whole = uefi!.slice(2, uefi!.indexOf(':sections') + 1);
+  expect(whole.join('\n')).toBe(`iseq \${efi/SecureBoot:hexraw} 01 || goto sections
+echo railhead: Secure Boot is on, the firmware verifies the whole image
+set whole-tries:int32 0
+:whole
+imgfetch --name ramdisk.efi ${httpUrl}/images/sha256/${digest}/ramdisk.efi railhead.site=https://10.77.0.1:8443 && goto whole-done ||
+inc whole-tries
+iseq \${whole-tries} 15 && goto failed ||
+echo railhead: trying again in \${whole-tries} s
+sleep \${whole-tries}
+goto whole
+:whole-done
+imgexec ramdisk.efi ||
+echo railhead: the whole image did not start, trying its kernel
+imgfree
+:sections`);
+  expect(bios!.slice(2)).toEqual(uefi!.slice(2 + whole.length));
+});
+
 test('the script of an ISO, whole', () => {
   expect(isoScript({ firmware: 'uefi', httpUrl, digest })).toBe(`#!ipxe
 echo railhead: booting the ISO abababababab from the site's cache (uefi)
@@ -200,7 +224,7 @@ describe('what is put into a script', () => {
         try {
           const script = ramdiskScript({ firmware: 'uefi', httpUrl, digest, kernelArguments: [text] });
           expect(script.split('\n')).toHaveLength(lines);
-          expect(script).not.toMatch(/\$\{(?!(kernel|initrd)-tries\})/);
+          expect(script).not.toMatch(/\$\{(?!((whole|kernel|initrd)-tries|efi\/SecureBoot:hexraw)\})/);
         } catch (error) {
           expect(error).toBeInstanceOf(RangeError);
         }

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Toolbox } from '#base/debian/toolbox.ts';
 import { assembleUki } from '#base/uki.ts';
 import { makeKeys, openKeys, type SecureBootKeys } from '#secureboot/keys.ts';
 import { makeMedium } from '#secureboot/medium.ts';
@@ -13,12 +14,13 @@ const cacheDirectory = path.resolve('.cache/debian');
 let directory: string;
 let keys: SecureBootKeys;
 let program: Buffer;
+let tools: Toolbox;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'own-key-'));
   keys = await makeKeys(path.join(directory, 'keys'), 'Example Ltd');
-  const { root } = await mediumTools({ cacheDirectory });
-  program = await readFile(path.join(root, 'usr/lib/systemd/boot/efi/systemd-bootx64.efi'));
+  tools = await mediumTools({ cacheDirectory });
+  program = await readFile(path.join(tools.root, 'usr/lib/systemd/boot/efi/systemd-bootx64.efi'));
 }, 120_000);
 
 afterAll(() => rm(directory, { recursive: true }));
@@ -34,7 +36,6 @@ test('a signed program verifies by its certificate, and not by another', async (
   const signer = { keyFile: keys.key('db'), certificateFile: keys.certificate('db'), cacheDirectory };
   const file = path.join(directory, 'signed.efi');
   await writeFile(file, await signProgram(program, signer));
-  const tools = await mediumTools({ cacheDirectory });
   const verify = (certificate: string) => tools.run('usr/bin/sbverify', ['--cert', certificate, file]);
   expect(await verify(keys.certificate('db'))).toContain('Signature verification OK');
   await expect(verify(keys.certificate('KEK'))).rejects.toThrow('status 1');
@@ -61,7 +62,6 @@ test('a medium has the boot loader and the three variables, each signed by the k
   const { stick, iso } = await makeMedium({ keys, cacheDirectory, alsoTrust: [keys.certificate('KEK')] });
   const file = path.join(directory, 'stick.img');
   await writeFile(file, stick);
-  const tools = await mediumTools({ cacheDirectory });
   const listed = await tools.run('usr/bin/mtools', ['-c', 'mdir', '-b', '-/', '-i', file, '::/']);
   for (const name of ['BOOTX64.EFI', 'loader.conf', 'PK.auth', 'KEK.auth', 'db.auth'])
     expect(listed).toContain(name);

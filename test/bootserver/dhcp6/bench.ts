@@ -14,6 +14,7 @@ import {
 } from '#bootserver/dhcp6/options.ts';
 import { unwrap, wrap } from '#bootserver/dhcp6/relay.ts';
 import type { Decision6 } from '#bootserver/dhcp6/reply.ts';
+import type { LoaderChoice } from '#bootserver/machine.ts';
 
 export const network: Dhcp6Network = {
   address: 'fd77::1',
@@ -54,6 +55,7 @@ export class Bench6 {
   now = 1_000_000;
   poolIsFull = false;
   isLooping = false;
+  loader?: LoaderChoice;
 
   constructor(database = new Database(':memory:')) {
     this.leases = new Lease6Table(database);

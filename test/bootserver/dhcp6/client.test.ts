@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { encodeItems, encodeVendorClass, userClasses6, vendorClass } from '#bootserver/dhcp6/classes.ts';
 import { client6Facts } from '#bootserver/dhcp6/client.ts';
 import type { OptionValues } from '#bootserver/dhcp6/options.ts';
+import type { LoaderChoice } from '#bootserver/machine.ts';
 import { Bench6, client, linkLocal, mac, optionOf, site } from './bench.ts';
 
 function facts(values: OptionValues, from = linkLocal) {
@@ -36,6 +37,31 @@ test.each<[string, OptionValues, string | undefined]>([
   ['a list with one known', { architectures: [255, 11] }, 'ipxe-arm64.efi'],
 ])('case 50: firmware that says %s boots an EFI program, never a BIOS one', (_, values, file) => {
   expect(bootUrl(values)).toBe(`tftp://[fd77::1]/${file}`);
+});
+
+const digest = 'ab'.repeat(32);
+const http = { architectures: [16], vendorClass: pxe('HTTPClient:Arch:00016:UNDI:003000') };
+
+test.each<[string, LoaderChoice, OptionValues, string | undefined]>([
+  ['shim by PXE', { kind: 'shim' }, { architectures: [7] }, 'tftp://[fd77::1]/shimx64.efi'],
+  ['shim by HTTP', { kind: 'shim' }, http, 'http://[fd77::1]:8080/shim/shimx64.efi'],
+  [
+    'the whole image by PXE: iPXE',
+    { kind: 'uki', digests: {} },
+    { architectures: [7] },
+    'tftp://[fd77::1]/snponly.efi',
+  ],
+  [
+    'the whole image by HTTP',
+    { kind: 'uki', digests: { x86_64: digest } },
+    http,
+    `http://[fd77::1]:8080/images/sha256/${digest}/ramdisk.efi`,
+  ],
+  ['the whole image by HTTP, without an entry: nothing', { kind: 'uki', digests: {} }, http, undefined],
+])('a machine is handed what was chosen for it, as over IPv4: %s', (_, loader, values, url) => {
+  const bench = new Bench6();
+  bench.loader = loader;
+  expect(optionOf(bench.reply(client('solicit', values)), 'bootFileUrl')).toBe(url);
 });
 
 test('firmware of an architecture that we have no iPXE for gets an address and no program of another', () => {

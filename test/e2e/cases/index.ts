@@ -15,6 +15,7 @@ import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
 import { intruder } from './intruder.ts';
 import { ipv6 } from './ipv6.ts';
+import { ipv6Http } from './ipv6Http.ts';
 import { joinNode } from './joinNode.ts';
 import { joinRefusals, joinSite } from './joins.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -59,6 +60,7 @@ export const cases: readonly EndToEndCase[] = [
   sanbootFallback,
   vlan,
   ipv6,
+  ipv6Http,
   arm64,
   joinNode,
   tamperingSite,

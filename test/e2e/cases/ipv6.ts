@@ -12,7 +12,7 @@ import { osRef, withLine } from '../withLine.ts';
 const machine = { name: 'm1', firmware: 'uefi', memoryMiB: 512, disks: [{ size: '8G' }] } as const;
 
 /** No DHCP over IPv4: nothing but IPv6 can have led the machine anywhere. */
-const provisioning = {
+export const ipv6Alone = {
   mode: 'off',
   ipv6: { address: addresses.siteIPv6, poolStart: 'fd77::100', poolEnd: 'fd77::1ff' },
 };
@@ -23,7 +23,7 @@ export const ipv6: EndToEndCase = {
   run: (report, options) => {
     const setup = {
       machines: [{ ...machine, bootsOver: 'ipv6' }] as const,
-      provisioning,
+      provisioning: ipv6Alone,
       neighbours: (rack: Line['rack'], directory: string) =>
         startRouter(rack, path.join(directory, 'router')),
     };

@@ -5,16 +5,18 @@ import { pathToFileURL } from 'node:url';
 import { Agent, request } from 'undici';
 import { sectionData } from '#base/pe.ts';
 import { ramdiskImage } from '#cli/ramdisk.ts';
+import type { Loader } from '#contract/loader.ts';
 import { tenantId } from '#rack/line/catalog.ts';
 import { enrolled } from '#rack/line/deployment.ts';
 import type { Line } from '#rack/line/line.ts';
-import { makeKeys, openKeys, type SecureBootKeys } from '#secureboot/keys.ts';
+import { makeKeys, openKeys } from '#secureboot/keys.ts';
 import { makeMedium } from '#secureboot/medium.ts';
-import { signProgram } from '#secureboot/sign.ts';
+import { type Signer, signProgram } from '#secureboot/sign.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { consoleShows } from '../observe.ts';
 import type { Report } from '../report.ts';
 import { osRef, withLine } from '../withLine.ts';
+import { checkSignedIpxe } from './ownKeyIpxe.ts';
 import { bootRamdisk, checkKernel, nodeOf, startBoot } from './secureBoot.ts';
 
 const debianCache = path.resolve(import.meta.dirname, '../../../.cache/debian');
@@ -26,7 +28,7 @@ export const secureBootOwnKey: EndToEndCase = {
     "an operator's key is enrolled by virtual media, and the firmware starts what it has signed and nothing else",
   run: (report, options) => {
     const machines = [
-      { name: 'm1', firmware: 'uefi-own-key', memoryMiB: 2048, disks: [{ size: '1G' }] },
+      { name: 'm1', firmware: 'uefi-own-key', memoryMiB: 1024, disks: [{ size: '1G' }] },
     ] as const;
     return withLine(report, options, { machines }, async (line) => {
       await prepare(line);
@@ -38,6 +40,9 @@ export const secureBootOwnKey: EndToEndCase = {
       const { ramdisk } = await nodeOf(line);
       report.check('the join is trusted as own-key', ramdisk?.trust === 'own-key', ramdisk);
       await checkKernel(report, line);
+      report.phase('signed iPXE');
+      await checkSignedIpxe(report, line, await signerOf(line), options.signal);
+      await setLoader(line, 'uki');
       report.phase('a changed image');
       await checkChanged(report, line, signed, options.signal);
     });
@@ -46,9 +51,8 @@ export const secureBootOwnKey: EndToEndCase = {
 
 /** The medium lies in the machine's virtual drive, and the machine is to be handed the image itself. */
 async function prepare(line: Line): Promise<void> {
-  const nodeId = line.nodes.get('m1');
-  await enrolled(line, nodeId);
-  await line.api.call('nodes', 'setLoader', { tenantId, nodeId, loader: 'uki' });
+  await enrolled(line, line.nodes.get('m1'));
+  await setLoader(line, 'uki');
   const keys = await makeKeys(keyDirectory(line), 'Rack');
   const { iso } = await makeMedium({ keys, cacheDirectory: debianCache });
   const { file } = await written(line, 'keys.iso', iso);
@@ -62,12 +66,7 @@ async function offerSigned(line: Line, signal: AbortSignal): Promise<Buffer> {
     commandLine: 'quiet console=ttyS0,115200',
   });
   signal.throwIfAborted();
-  const keys = await keysOf(line);
-  const signed = await signProgram(await readFile(file), {
-    keyFile: keys.key('db'),
-    certificateFile: keys.certificate('db'),
-    cacheDirectory: debianCache,
-  });
+  const signed = await signProgram(await readFile(file), await signerOf(line));
   await offerToPool(line, 'ramdisk-signed@1', signed);
   return signed;
 }
@@ -126,8 +125,14 @@ function keyDirectory(line: Line): string {
   return path.join(line.rack.machine('m1').directory, 'keys');
 }
 
-function keysOf(line: Line): Promise<SecureBootKeys> {
-  return openKeys(keyDirectory(line));
+async function signerOf(line: Line): Promise<Signer> {
+  const keys = await openKeys(keyDirectory(line));
+  const [keyFile, certificateFile] = [keys.key('db'), keys.certificate('db')];
+  return { keyFile, certificateFile, cacheDirectory: debianCache };
+}
+
+async function setLoader(line: Line, loader: Loader): Promise<void> {
+  await line.api.call('nodes', 'setLoader', { tenantId, nodeId: line.nodes.get('m1'), loader });
 }
 
 async function offerToPool(line: Line, ref: string, image: Buffer): Promise<void> {

@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openLoaders } from '#agent/site/store/loaders.ts';
+import { migrations } from '#agent/site/store/schema.ts';
+import { openSqlite } from '#base/sqlite.ts';
+import type { EfiLoader } from '#contract/efiLoader.ts';
 import { tenantId } from '#rack/line/catalog.ts';
 import { enrolled, followWorkflow } from '#rack/line/deployment.ts';
 import type { Line } from '#rack/line/line.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { consoleShows } from '../observe.ts';
 import type { Report } from '../report.ts';
+import { diskGreeting, makeSignedDisk } from '../signedDisk.ts';
 import { osRef, withLine } from '../withLine.ts';
 
 export const secureBoot = bySignedLoaders('secure-boot', 'pxe');
@@ -30,6 +36,10 @@ function bySignedLoaders(name: string, device: Device): EndToEndCase {
         const { ramdisk } = await nodeOf(line);
         report.check('the join is trusted as far as the network', ramdisk?.trust === 'network', ramdisk);
         await checkKernel(report, line);
+        if (device === 'pxe') {
+          report.phase('local disk');
+          await checkDisk(report, line, options.signal);
+        }
         report.phase('iPXE');
         await checkRefusal(report, line, device, options.signal);
       });
@@ -51,12 +61,16 @@ export async function bootRamdisk(
 }
 
 /** Starts a workflow that ends with the ramdisk's join. */
-export async function startBoot(line: Line, device: Device): Promise<string> {
+export function startBoot(line: Line, device: Device): Promise<string> {
+  return powerCycle(line, device, [{ use: 'boot.prepareRamdisk', on: 'site' }]);
+}
+
+async function powerCycle(line: Line, device: Device, before: readonly object[]): Promise<string> {
   const document = {
     ...{ id: `boot-by-${device}-${Date.now()}`, version: 1, target: 'metal', role: 'host' },
     image: { ref: osRef },
     steps: [
-      { use: 'boot.prepareRamdisk', on: 'site' },
+      ...before,
       { use: 'management.setBootDevice', on: 'site', with: { device } },
       { use: 'power.setPower', on: 'site', with: { action: 'cycle' } },
       { use: 'wait.agentJoined', with: { role: 'ramdisk' }, timeout: '5m' },
@@ -82,6 +96,31 @@ export async function checkKernel(report: Report, line: Line): Promise<void> {
   const said = await readFile(line.rack.machine('m1').consoleLog, 'latin1');
   report.check('the kernel says that Secure Boot is on', /secureboot: Secure boot enabled/i.test(said));
   report.check('the kernel is locked down', /Kernel is locked down from EFI Secure Boot/.test(said));
+}
+
+/** Without a boot entry GRUB starts the disk that was deployed last, whose shim and GRUB the firmware verifies. */
+async function checkDisk(report: Report, line: Line, signal: AbortSignal): Promise<void> {
+  const { disks, consoleLog } = line.rack.machine('m1');
+  const loader = await makeSignedDisk(disks[0]!.file, line.artifacts.shimDirectory);
+  rememberDeployed(line, loader);
+  const { length } = await readFile(consoleLog);
+  const workflowId = await powerCycle(line, 'pxe', []);
+  const shown = (pattern: RegExp) => consoleShows(line, 'm1', pattern, 90_000, signal, length);
+  await shown(/railhead: starting \(hd0,gpt1\)\/EFI\/debian\/shimx64\.efi/);
+  report.check('GRUB finds the deployed disk by its EFI system partition', true);
+  await shown(new RegExp(diskGreeting));
+  report.check("the disk's own signed loader runs", true);
+  await line.api.call('workflows', 'cancel', { tenantId, workflowId });
+}
+
+/** As a deploy leaves it at the site. */
+function rememberDeployed({ site, nodes }: Line, loader: EfiLoader): void {
+  const database = openSqlite(path.join(site.directory, 'state/state.db'), migrations);
+  try {
+    openLoaders(database).put(nodes.get('m1')!, loader);
+  } finally {
+    database.close();
+  }
 }
 
 /** The same machine with the loader that is for machines without Secure Boot. */

@@ -66,7 +66,8 @@ async function checkHttps(report: Report, line: Line, signal: AbortSignal): Prom
   report.check('the firmware loaded by https', /^https:/.test(match[1] ?? ''), match[1]);
 }
 
-async function bootRamdisk(line: Line): Promise<string> {
+/** Starts a workflow that ends with the ramdisk's join. */
+export async function bootRamdisk(line: Line): Promise<string> {
   const nodeId = line.nodes.get('m1');
   await line.api.call('profiles', 'create', { tenantId, document: profile });
   await enrolled(line, nodeId);

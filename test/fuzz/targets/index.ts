@@ -12,6 +12,7 @@ const files: Readonly<Record<string, () => Promise<{ target: FuzzTarget }>>> = {
   'http-request': () => import('./httpRequest.ts'),
   'http-range': () => import('./httpRange.ts'),
   'ipxe-query': () => import('./ipxeQuery.ts'),
+  'grub-menu': () => import('./grubMenu.ts'),
   'oci-manifest': () => import('./ociManifest.ts'),
   'oci-challenge': () => import('./ociChallenge.ts'),
   'oci-reference': () => import('./ociReference.ts'),
