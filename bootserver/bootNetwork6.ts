@@ -6,6 +6,7 @@ import { ethernetKey } from './dhcp/clientKey.ts';
 import type { Lease6Table } from './dhcp6/leases.ts';
 import type { Dhcp6Network, Dhcp6Site } from './dhcp6/network.ts';
 import { startDhcp6Server } from './dhcp6/server.ts';
+import { grubConfigFiles } from './http/grubConfig.ts';
 import { bootRoutes } from './http/routes.ts';
 import { startBootHttp } from './http/server.ts';
 import { transferLimits } from './tftp/limits.ts';
@@ -38,7 +39,7 @@ export async function startBootNetwork6(network: BootNetwork6, parts: BootParts6
   try {
     const http = await startHttp(network, parts);
     started.push(http);
-    started.push(await startTftp(network, parts));
+    started.push(await startTftp(network, http.url, parts));
     if (network.mode === 'full') started.push(await startDhcp6(network, http.url, parts));
     return { address, httpUrl: http.url, close: () => closeAll(started) };
   } catch (error) {
@@ -56,13 +57,13 @@ function startHttp({ address, machineUrl }: BootNetwork6, parts: BootParts6) {
   });
 }
 
-async function startTftp(network: BootNetwork6, parts: BootParts6): Promise<Closable> {
-  const { files, log, clock } = parts;
+async function startTftp(network: BootNetwork6, httpUrl: string, parts: BootParts6): Promise<Closable> {
+  const { log, clock } = parts;
   return startTftpServer({
     address: network.address,
     port: parts.ports.tftp,
     ...(network.sockets?.tftp6 !== undefined && { fd: network.sockets.tftp6 }),
-    files,
+    files: new Map([...parts.files, ...grubConfigFiles(httpUrl)]),
     limits: await transferLimits(network.interface, 'ipv6'),
     report: (transfer) => reportTransfer(transfer, parts),
     missing: (client, file) => reportMissing(client, file, parts),
