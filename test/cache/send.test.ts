@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -95,4 +95,58 @@ test('an empty range sends nothing, and a range beyond the file fails', async ()
   await expect(held.sendTo(target, bytes.length, bytes.length + 1)).rejects.toThrow(RangeError);
   target.end();
   expect((await arrived).length).toBe(0);
+});
+
+test('an answer in chunks, whose length nobody has said, is not sent past them', async () => {
+  const held = await heldFile();
+  const port = await serve(async (_request, response) => {
+    response.writeHead(200);
+    await held.sendTo(response, 0, bytes.length);
+    response.end();
+  });
+  const answer = await fetch(`http://127.0.0.1:${port}/`);
+  expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test('a connection is kept for the next request after bytes that the kernel has sent', async () => {
+  const held = await heldFile();
+  const ports = new Set<number | undefined>();
+  const port = await serve(async (request, response) => {
+    ports.add(request.socket.remotePort);
+    response.writeHead(200, { 'content-length': bytes.length });
+    await held.sendTo(response, 0, bytes.length);
+    response.end();
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  for (let turn = 0; turn < 3; turn++) {
+    const answered = once(get({ port, host: '127.0.0.1', agent }), 'response');
+    const [answer] = (await answered) as [IncomingMessage];
+    expect((await buffer(answer)).equals(bytes)).toBe(true);
+  }
+  expect(ports.size).toBe(1);
+});
+
+test('a transfer that is cut off in the middle ends for both, and nobody else gets its bytes', async () => {
+  const held = await heldFile();
+  const ended = Promise.withResolvers<unknown>();
+  const port = await serve((_request, response) => {
+    response.writeHead(200, { 'content-length': bytes.length });
+    held.sendTo(response, 0, bytes.length).catch(ended.resolve);
+    setTimeout(() => response.destroy(new Error('withdrawn')), 50);
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  // It reads no further until the server has given it up.
+  await once(socket, 'readable');
+  expect(await ended.promise).toBeInstanceOf(Error);
+  let received = 0;
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  await closed;
+  expect(received).toBeLessThan(bytes.length);
 });
