@@ -5,6 +5,9 @@ import { syncDirectory } from '#base/durableFile.ts';
 import { digestMismatch } from './faults.ts';
 import { artifactPath, type CachePaths } from './path.ts';
 
+/** After so many bytes the disk is set to work: at the end it has little left to do, and the kernel holds no gigabytes that are not written. */
+const flushEveryBytes = 64 * 1024 * 1024;
+
 /**
  * An artifact on its way in: a temporary file that is hashed while it grows, and that becomes visible only
  * under the digest which it turned out to have. A crash at any point leaves at most a temporary, which the next
@@ -16,6 +19,10 @@ export class PartialArtifact {
   readonly #handle: FileHandle;
   #hash: Hash = createHash('sha256');
   #sizeBytes = 0;
+  #flushedAt = 0;
+  /** One at a time; what it fails with the kernel tells once, so it is kept. */
+  #flushing: Promise<void> | undefined;
+  #flushFault: unknown;
 
   private constructor(paths: CachePaths, file: string, handle: FileHandle) {
     this.#paths = paths;
@@ -44,6 +51,7 @@ export class PartialArtifact {
     await writeFully(this.#handle, chunk, this.#sizeBytes);
     this.#hash.update(chunk);
     this.#sizeBytes += chunk.length;
+    if (this.#sizeBytes - this.#flushedAt >= flushEveryBytes && this.#flushing === undefined) this.#flush();
   }
 
   /** Throws away what has arrived: the next byte is byte 0. */
@@ -52,6 +60,7 @@ export class PartialArtifact {
     await this.#handle.truncate(0);
     this.#hash = createHash('sha256');
     this.#sizeBytes = 0;
+    this.#flushedAt = 0;
   }
 
   /**
@@ -61,6 +70,8 @@ export class PartialArtifact {
   async commit(digest: string, facts: Record<string, unknown> = {}): Promise<void> {
     const found = this.digest();
     if (found !== digest) throw digestMismatch(digest, found, facts);
+    await this.#flushing;
+    if (this.#flushFault !== undefined) throw this.#flushFault;
     await this.#handle.sync();
     const target = artifactPath(this.#paths, digest);
     await mkdir(path.dirname(target), { recursive: true });
@@ -69,8 +80,21 @@ export class PartialArtifact {
     await syncDirectory(this.#paths.artifacts);
   }
 
+  #flush(): void {
+    this.#flushedAt = this.#sizeBytes;
+    this.#flushing = this.#handle
+      .datasync()
+      .catch((error: unknown) => {
+        this.#flushFault ??= error;
+      })
+      .finally(() => {
+        this.#flushing = undefined;
+      });
+  }
+
   /** Closes the file and removes the temporary; after `commit` there is none left. */
   async discard(): Promise<void> {
+    await this.#flushing;
     await this.#handle.close();
     await rm(this.#file, { force: true });
   }

@@ -12,7 +12,7 @@ export async function createSite(store: Queries, name: string): Promise<Row<'sit
   try {
     return await store
       .insertInto('sites')
-      .values({ ...row, seen_at: null })
+      .values({ ...row, seen_at: null, inventory_url: null, inventory_pin: null })
       .returningAll()
       .executeTakeFirstOrThrow();
   } catch (error) {
@@ -29,4 +29,26 @@ export async function requireSite(store: Queries, siteId: string): Promise<Row<'
       path: 'siteId',
     });
   return site;
+}
+
+/**
+ * Says where a site's inventory is read from now on; without a place it is not.
+ * @throws RailheadError NOT_FOUND; INVALID_INPUT for a pin of what shows no certificate
+ */
+export async function setInventoryPlace(
+  store: Queries,
+  siteId: string,
+  { url, pin }: { url: string | null; pin?: string },
+): Promise<Row<'sites'>> {
+  await requireSite(store, siteId);
+  if (pin !== undefined && !url?.startsWith('https:'))
+    throw new RailheadError('INVALID_INPUT', 'a pin is of a certificate: the URL must be https', {
+      path: 'pin',
+    });
+  return store
+    .updateTable('sites')
+    .set({ inventory_url: url, inventory_pin: pin ?? null })
+    .where('site_id', '=', siteId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }

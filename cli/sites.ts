@@ -2,6 +2,8 @@ import { Command } from 'commander';
 import { callAndPrint, listAndPrint } from './call.ts';
 import { apiCommand, type CliEnvironment, type ClientFlags } from './client.ts';
 
+type InventoryFlags = ClientFlags & { url?: string | null; pin?: string };
+
 /** `railhead sites …`: the locations where a site agent stands. */
 export function sitesCommand(environment: CliEnvironment): Command {
   const create = apiCommand('create', 'put a site into the books')
@@ -28,7 +30,20 @@ export function sitesCommand(environment: CliEnvironment): Command {
     .action((siteId: string, flags: ClientFlags) =>
       callAndPrint(environment, flags, 'sites.acknowledge', { siteId }),
     );
-  return [create, list, images, acknowledge].reduce(
+  const inventory = apiCommand(
+    'inventory',
+    'have the centre read what the cache of a site holds, besides what the site reports; without --url not any more',
+  )
+    .argument('<site-id>')
+    .option(
+      '--url <url>',
+      'http:// or https://, host and port, of its admin listener or what stands before it',
+    )
+    .option('--pin <sha256>', 'sha256 of the certificate there (DER), in lower-case hex')
+    .action((siteId: string, { url = null, pin, ...flags }: InventoryFlags) =>
+      callAndPrint(environment, flags, 'sites.setInventory', { siteId, url, ...(pin && { pin }) }),
+    );
+  return [create, list, images, inventory, acknowledge].reduce(
     (command, sub) => command.addCommand(sub),
     new Command('sites').description('the sites of the centre'),
   );

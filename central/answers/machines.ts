@@ -29,6 +29,8 @@ const Site = Type.Object({
   generation: Type.Integer(),
   observedGeneration: Type.Integer(),
   seenAt: Type.Optional(Time),
+  /** Where the centre reads what its cache holds, besides what it reports. */
+  inventory: Type.Optional(Type.Object({ url: Type.String(), pin: optionalText })),
   alarms: Type.Array(Alarm),
 });
 
@@ -95,6 +97,7 @@ const SiteImage = Type.Object({
 
 export const sites = {
   create: Site,
+  setInventory: Site,
   acknowledge: Acknowledged,
   images: pageSchema(SiteImage),
   list: pageSchema(Site),

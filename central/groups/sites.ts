@@ -7,7 +7,7 @@ import { type Group, method } from '../api/method.ts';
 import { agentStanding } from '../join/agents.ts';
 import { present } from '../nodes.ts';
 import { listImagesAtSite } from '../siteCaches/list.ts';
-import { createSite, requireSite, siteNamePattern } from '../sites.ts';
+import { createSite, requireSite, setInventoryPlace, siteNamePattern } from '../sites.ts';
 import type { Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
@@ -31,6 +31,21 @@ export const sites: Group = {
       await requireSite(store, siteId);
       return { acknowledged: await acknowledgeAlarms(store, { siteId }, caller.tokenId) };
     },
+  }),
+  setInventory: method({
+    kind: 'mutation',
+    action: 'compute:sites:manage',
+    input: Type.Object(
+      {
+        siteId: Type.String({ maxLength: 128 }),
+        url: Type.Union([Type.String({ pattern: '^https?://[^/@?#\\s]+$', maxLength: 256 }), Type.Null()]),
+        pin: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+      },
+      closed,
+    ),
+    scopes: () => [fleet],
+    run: async ({ store }, { siteId, ...place }) =>
+      presentSite(store, await setInventoryPlace(store, siteId, place)),
   }),
   images: method({
     kind: 'read',
@@ -72,6 +87,8 @@ async function presentSite(store: Queries, row: Row<'sites'>) {
   const alarms = await openAlarms(store, { siteId });
   const agent = await agentStanding(store, { role: 'site', id: siteId });
   const standing = agent === undefined ? {} : { agent };
+  const { inventory_url: url, inventory_pin: pin } = row;
+  const inventory = url === null ? undefined : { url, ...present({ pin }) };
   return {
     siteId,
     name,
@@ -79,6 +96,7 @@ async function presentSite(store: Queries, row: Row<'sites'>) {
     generation,
     observedGeneration,
     ...present({ seenAt }),
+    ...(inventory && { inventory }),
     ...standing,
     alarms,
   };

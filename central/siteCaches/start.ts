@@ -2,6 +2,7 @@ import type { Closable } from '#base/shutdown.ts';
 import type { CentralContext } from '../context.ts';
 import { startReconcilers, wakeReconcilers } from '../reconcilers.ts';
 import { queueEverySite, reconcileSiteCache, siteCacheReconciler } from './inventory.ts';
+import { startInventoryPolling } from './polling.ts';
 
 /** How often silent agents are looked for, in milliseconds. */
 const lookEveryMs = 3_600_000;
@@ -10,6 +11,7 @@ const lookEveryMs = 3_600_000;
 export async function startSiteCaches(context: CentralContext): Promise<Closable> {
   await queueEverySite(context.store);
   const reconcilers = startReconcilers(context, { [siteCacheReconciler]: reconcileSiteCache });
+  const polling = startInventoryPolling(context);
   const timer = setInterval(() => {
     queueEverySite(context.store)
       .then(() => wakeReconcilers(context.signals))
@@ -18,6 +20,7 @@ export async function startSiteCaches(context: CentralContext): Promise<Closable
   return {
     close: async () => {
       clearInterval(timer);
+      await polling.close();
       await reconcilers.close();
     },
   };

@@ -305,4 +305,8 @@ CREATE INDEX seen_machines_by_time ON seen_machines (site_id, last_seen);
 ALTER TABLE nodes ADD COLUMN loader TEXT CHECK (loader IN ('ipxe', 'shim', 'uki'));
 ALTER TABLE nodes ADD COLUMN secure_boot INTEGER;
 `,
+  `
+ALTER TABLE sites ADD COLUMN inventory_url TEXT;
+ALTER TABLE sites ADD COLUMN inventory_pin TEXT;
+`,
 ];

@@ -49,6 +49,10 @@ interface SitesTable {
   name: string;
   created_at: Time;
   seen_at: Time | null;
+  /** Where its inventory is read; null: it only reports. */
+  inventory_url: string | null;
+  /** sha256 of the certificate there. */
+  inventory_pin: string | null;
 }
 
 interface PoolsTable {

@@ -64,6 +64,7 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'secrets.delete': () => ({ tenantId: 'acme', ref: secretRef }),
   'sites.create': () => ({ name: 'another' }),
   'sites.acknowledge': ({ siteId }) => ({ siteId }),
+  'sites.setInventory': ({ siteId }) => ({ siteId, url: null }),
   'sites.images': ({ siteId }) => ({ siteId }),
   'sites.list': () => ({}),
   'tenants.create': () => ({ tenantId: 'new-tenant' }),
