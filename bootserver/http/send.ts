@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Slots } from '#base/slots.ts';
 import type { Answer } from './answer.ts';
+import type { Transfers } from './transfers.ts';
 
 export interface SendLimits {
-  /** Bodies that are read from files while they are sent, at a time; the others wait in order. */
-  transfers: Slots;
+  /** Bodies that are read from files while they are sent, at a time; the others wait. */
+  transfers: Transfers;
   /** A client that takes no byte for this long is cut off. */
   stallMs: number;
 }
@@ -27,11 +27,11 @@ export async function send(
     cutOffStalled(response, stallMs);
     response.end(body);
   } else {
-    await transfers.run(async () => {
+    await transfers.run(response, async () => {
       // Only now: who waits for a turn has nothing to take.
       cutOffStalled(response, stallMs);
       await body(response);
-    }, closing(response));
+    });
     response.end();
   }
 }
@@ -49,10 +49,4 @@ function cutOffStalled(response: ServerResponse, stallMs: number): void {
   response.setTimeout(stallMs, () =>
     response.destroy(new Error(`the client took nothing for ${stallMs / 1000} s`)),
   );
-}
-
-function closing(response: ServerResponse): AbortSignal {
-  const closed = new AbortController();
-  response.once('close', () => closed.abort(new Error('the client left before its turn')));
-  return closed.signal;
 }

@@ -4,7 +4,6 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
-import { Slots } from '#base/slots.ts';
 import { toWireError } from '#contract/errors.ts';
 import { clientKey } from '#doors/clientKey.ts';
 import { limitConnections } from '#doors/connections.ts';
@@ -15,6 +14,7 @@ import { type Answer, errorAnswer, notFound } from './answer.ts';
 import { type BootRequest, readRequest } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import { type SendLimits, send } from './send.ts';
+import { Transfers } from './transfers.ts';
 import { inTurn } from './turns.ts';
 
 export interface BootHttpOptions {
@@ -88,7 +88,7 @@ export async function startBootHttp(options: BootHttpOptions): Promise<BootHttp>
   const routes = options.routes(url);
   const serving = {
     routes,
-    limits: { transfers: new Slots(transfers), stallMs },
+    limits: { transfers: new Transfers(transfers), stallMs },
     rate: new RateLimiter(rate),
     log,
   };

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Slots } from '#base/slots.ts';
 import type { Answer } from '#bootserver/http/answer.ts';
 import { privateImage } from '#bootserver/http/images.ts';
 import { readRequest } from '#bootserver/http/request.ts';
 import { send } from '#bootserver/http/send.ts';
+import { Transfers } from '#bootserver/http/transfers.ts';
 import { type MachineImageAnswer, MachineImageRequest } from '#contract/agentWire.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
@@ -21,7 +21,7 @@ const stallMs = 30_000;
 /** Where a machine reads the image that it is deployed from, and its bytes where they are not for anybody else. */
 export function imageRoutes(parts: MachineParts, session: (request: FastifyRequest) => Session): Route[] {
   const urls = openImageUrls();
-  const limits = { transfers: new Slots(transfers), stallMs };
+  const limits = { transfers: new Transfers(transfers), stallMs };
   const bytes = (method: 'GET' | 'HEAD') =>
     route<ImageGrant>({
       method,

@@ -39,17 +39,22 @@ async function answerTo(socket: Socket, text: string, end: string): Promise<stri
 }
 
 // case 46
-test.each(['/ipxe//ipxe.efi', '//ipxe/ipxe.efi', '/ipxe/ipxe.efi?', '/%69pxe/ipxe.efi'])(
-  'GET %s is answered at once, by no redirect',
-  async (target) => {
-    const socket = await connected();
-    const answer = await answerTo(socket, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`, 'loader');
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(answer).toMatch(/\r\ncontent-length: 6\r\n/i);
-    expect(answer).not.toMatch(/transfer-encoding|location:/i);
-    socket.destroy();
-  },
-);
+test.each([
+  '/ipxe//ipxe.efi',
+  '//ipxe/ipxe.efi',
+  '/./ipxe/ipxe.efi',
+  '/ipxe/ipxe.efi#x',
+  'http://10.0.0.1:8080/ipxe/ipxe.efi',
+  '/ipxe/ipxe.efi?',
+  '/%69pxe/ipxe.efi',
+])('GET %s is answered at once, by no redirect', async (target) => {
+  const socket = await connected();
+  const answer = await answerTo(socket, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`, 'loader');
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(answer).toMatch(/\r\ncontent-length: 6\r\n/i);
+  expect(answer).not.toMatch(/transfer-encoding|location:/i);
+  socket.destroy();
+});
 
 // case 47: a request that names this host as UefiHttpBoot/1.0 does, in one connection
 test('HEAD, GET, what is not there and GET again come over one connection with their exact lengths', async () => {
