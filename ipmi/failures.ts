@@ -59,9 +59,10 @@ export function failureOf({ status, stderr, stdout }: ToolRun): Failure {
 function completion(stderr: string, words: string): Failure {
   if (/Address lookup|Could not open socket|Get Auth Capabilities|Get Channel Cipher/i.test(stderr))
     return { kind: 'no-session', words };
-  const code = /rsp=0x([0-9a-f]{2})|\(0x([0-9a-f]{2})\)\s*$/im.exec(stderr);
+  // Only what was said last is of the command: with -v there are others' before.
+  const code = /rsp=0x([0-9a-f]{2})|\(0x([0-9a-f]{2})\)\s*$/i.exec(words);
   const number = code ? Number.parseInt(code[1] ?? code[2] ?? '', 16) : undefined;
-  const completionCode = number ?? completionWords.find(([pattern]) => pattern.test(stderr))?.[1];
+  const completionCode = number ?? completionWords.find(([pattern]) => pattern.test(words))?.[1];
   if (completionCode === 0xc0) return { kind: 'busy', completionCode, words };
   return { kind: 'completion', words, ...(completionCode !== undefined && { completionCode }) };
 }

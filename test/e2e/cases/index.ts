@@ -14,6 +14,7 @@ import { bios, uefi } from './firmware.ts';
 import { freshDebian } from './freshDebian.ts';
 import { interrupt } from './interrupt.ts';
 import { intruder } from './intruder.ts';
+import { ipmi } from './ipmi.ts';
 import { ipv6 } from './ipv6.ts';
 import { ipv6Http } from './ipv6Http.ts';
 import { joinNode } from './joinNode.ts';
@@ -88,4 +89,5 @@ export const cases: readonly EndToEndCase[] = [
   secureBoot,
   secureBootHttp,
   secureBootOwnKey,
+  ipmi,
 ];
