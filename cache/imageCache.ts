@@ -191,13 +191,13 @@ class DesiredCache implements ImageCache {
     const usable = before === undefined || (await this.#verified(digest));
     const held = usable ? await this.#store.openHeld(digest) : undefined;
     if (before !== undefined && this.#isLost(digest)) this.#recover(digest);
-    return held && this.#senders.watched(digest, held);
+    return held && this.#senders.watched(digest, held, () => this.#wishes.isWithdrawn(digest));
   }
 
   async section(digest: string, name: 'linux' | 'initrd'): Promise<Section | undefined> {
     const held = await this.open(digest);
     try {
-      return held && sectionOf(await held.head(peHeaderBytes), `.${name}`);
+      return held && sectionOf(await held.head(peHeaderBytes), held.sizeBytes, `.${name}`);
     } finally {
       await held?.close();
     }

@@ -7,15 +7,15 @@ export interface Section {
 }
 
 /**
- * Where the named section of a unified kernel image lies; undefined when `head` is of no PE image or there is
- * no such section.
+ * Where the named section of a unified kernel image of `sizeBytes` lies; undefined when `head` is of no PE image or there is no such section,
+ * or when it would lie beyond the end: whoever made the image wrote its table, and no disk is at fault then.
  */
-export function sectionOf(head: Buffer, name: string): Section | undefined {
+export function sectionOf(head: Buffer, sizeBytes: number, name: string): Section | undefined {
   try {
     const section = peSections(head).find((one) => one.name === name);
     if (section === undefined) return undefined;
     const { offset, length } = sectionRange(section);
-    return { offset, sizeBytes: length };
+    return offset + length > sizeBytes ? undefined : { offset, sizeBytes: length };
   } catch (error) {
     if (error instanceof BrokenPe) return undefined;
     throw error;

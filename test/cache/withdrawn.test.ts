@@ -42,6 +42,14 @@ test('who is in the middle of a transfer of it is cut off', async () => {
   await held?.close();
 });
 
+test('who has opened it before gets none of it after', async () => {
+  const { cache, image } = await heldImage();
+  const held = await cache.open(image.digest);
+  cache.desire([], [image.digest]);
+  await expect(held?.sendTo(new PassThrough(), 0, 10)).rejects.toMatchObject(refusal);
+  await held?.close();
+});
+
 test('a pull of it is stopped and leaves nothing', async () => {
   const directory = await temporaryDirectory();
   const begun = Promise.withResolvers<void>();
