@@ -19,11 +19,8 @@ export class LeaseWriter {
     this.#worker.on('message', (failure: string | undefined) => {
       this.#settle(failure === undefined ? undefined : new Error(failure));
     });
-    this.#worker.on('error', (error) => this.#settle(error as Error));
-    this.#worker.on('exit', () => {
-      this.#hasEnded = true;
-      this.#settle(new Error('the thread that stores leases has ended'));
-    });
+    this.#worker.on('error', (error) => this.#end(error as Error));
+    this.#worker.on('exit', () => this.#end(new Error('the thread that stores leases has ended')));
   }
 
   /** Whether the thread is gone: another one is to take its place. */
@@ -48,6 +45,11 @@ export class LeaseWriter {
     const ended = once(this.#worker, 'exit');
     this.#worker.postMessage('close');
     await ended;
+  }
+
+  #end(error: Error): void {
+    this.#hasEnded = true;
+    this.#settle(error);
   }
 
   #settle(error?: Error): void {

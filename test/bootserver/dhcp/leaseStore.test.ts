@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -107,6 +107,20 @@ test('while leases cannot be stored nobody is told of them; then they are', asyn
   await stored(store);
   expect(addressesIn(file)).toEqual(['10.77.0.101', '10.77.0.102']);
   expect(said.at(-1)).toBe('DHCP: leases can be stored again');
+});
+
+test('a thread that has ended is replaced', async () => {
+  const folder = path.join(directory, 'elsewhere');
+  mkdirSync(folder);
+  const said: string[] = [];
+  const say = (_: object | string, text?: string) => said.push(text ?? String(_));
+  const store = open(path.join(folder, 'leases.db'), { error: say, info: say } as unknown as Log);
+  renameSync(folder, `${folder}.away`);
+  store.set(lease(1));
+  await expect.poll(() => said).toEqual(['DHCP: leases cannot be stored, so they are not given']);
+  renameSync(`${folder}.away`, folder);
+  await stored(store);
+  expect(addressesIn(path.join(folder, 'leases.db'))).toEqual(['10.77.0.101']);
 });
 
 test('leases of an older version are moved once, also when a crash came between copy and removal', () => {
