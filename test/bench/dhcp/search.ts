@@ -15,14 +15,13 @@ export async function greatestRate(
   let best: Trial | undefined;
   let failed: number | undefined;
   for (let step = 0, rate = first; step < steps.double && failed === undefined; step++, rate *= 2) {
-    // One stall of the host is no limit of the server: what fails once is tried again.
     const trial = await tryTwice(measure, rate);
     if (holds(trial)) best = trial;
     else failed = rate;
   }
   let [low, high] = [best?.asked ?? 0, failed ?? first * 2 ** steps.double];
   for (let step = 0; step < steps.close; step++) {
-    const trial = await measure(Math.round((low + high) / 2));
+    const trial = await tryTwice(measure, Math.round((low + high) / 2));
     if (holds(trial)) [best, low] = [trial, trial.asked];
     else high = trial.asked;
   }
@@ -30,6 +29,7 @@ export async function greatestRate(
   return best;
 }
 
+/** One stall of the host is no limit of the server: what fails once is tried again. */
 async function tryTwice(measure: (rate: number) => Promise<Trial>, rate: number): Promise<Trial> {
   const trial = await measure(rate);
   return holds(trial) ? trial : measure(rate);
