@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { Sqlite } from '#base/sqlite.ts';
+import { RateLimiter } from '#doors/rateLimiter.ts';
 import {
   type BootNetwork,
   type BootParts,
@@ -13,6 +14,7 @@ import {
 } from './bootNetwork.ts';
 import { type BootNetwork6, type BootParts6, startBootNetwork6 } from './bootNetwork6.ts';
 import { Boots } from './boots.ts';
+import { ethernetKey } from './dhcp/clientKey.ts';
 import { LeaseStore } from './dhcp/leaseStore.ts';
 import { type LeasedNetwork, Leases } from './dhcp/leases.ts';
 import type { Reservations } from './dhcp/network.ts';
@@ -20,7 +22,7 @@ import { neighbourTable } from './dhcp/probes.ts';
 import { Lease6Table } from './dhcp6/leases.ts';
 import type { Dhcp6Network } from './dhcp6/network.ts';
 import { keptServerDuid } from './dhcp6/serverDuid.ts';
-import { openHeardAddresses } from './heardAddresses.ts';
+import { type HeardAddresses, openHeardAddresses } from './heardAddresses.ts';
 import { addressHolders, type Holders, type HoldersParts } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries, loadShim } from './ipxeBinaries.ts';
@@ -123,6 +125,7 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     troubles: parts.boots.troubles,
     close: async () => {
       await closeAll([...running, ...started]);
+      parts.heard.close();
       await parts.leases.close();
     },
   };
@@ -135,7 +138,7 @@ function leasedNetworks({ networks, relayed = [] }: BootServerOptions): LeasedNe
 async function bootParts(options: BootServerOptions): Promise<BootParts> {
   const { log, clock = systemClock, relayed = [], database, leaseFile } = options;
   const leases = new Leases(new LeaseStore(leaseFile, database, log), leasedNetworks(options));
-  const heard = openHeardAddresses(database);
+  const heard = heardAddresses(options);
   return {
     ...options,
     relayed,
@@ -153,6 +156,19 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
     },
     clock,
   };
+}
+
+function heardAddresses({ database, reservations, log }: BootServerOptions): HeardAddresses {
+  const told = new RateLimiter({ perSecond: 1 / 60, burst: 1 });
+  return openHeardAddresses({
+    database,
+    log,
+    isNamed: (mac) => reservations.reservation(ethernetKey(mac)) !== undefined,
+    onContested: (mac, address, instead) => {
+      if (told.take(mac) === 0)
+        log.warn({ mac, address, instead }, 'a host at another address speaks for this machine on port 4011');
+    },
+  });
 }
 
 async function raspberryPiFolder({ raspberryPiDirectory: directory }: BootServerOptions) {

@@ -32,7 +32,8 @@ const tellEveryMs = 60_000;
 
 /**
  * Bounds what messages can make us do. Who is known is served at once; strangers wait in a queue of bounded length, which takes a bounded
- * part of our time, so that a flood of made-up clients costs other made-up clients alone.
+ * part of our time, so that a flood of made-up clients costs other made-up clients alone. A known client that sends too much is
+ * one that somebody speaks for: its messages wait with the strangers', where its own are among them.
  */
 export class Intake<Message> {
   readonly #parts: IntakeParts<Message>;
@@ -54,8 +55,10 @@ export class Intake<Message> {
   }
 
   take(client: string, message: Message): void {
-    if (this.#isTooOften(client)) this.#drop('perClient');
-    else if (this.#parts.isKnown(client)) this.#parts.serve(message);
+    const isTooOften = this.#isTooOften(client);
+    const isKnown = this.#parts.isKnown(client);
+    if (isTooOften && !isKnown) this.#drop('perClient');
+    else if (isKnown && !isTooOften) this.#parts.serve(message);
     else if (this.#waiting.length >= mostWaiting) this.#drop('strangers');
     else {
       this.#waiting.push(message);

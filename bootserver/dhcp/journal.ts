@@ -1,6 +1,5 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { RateLimiter } from '#doors/rateLimiter.ts';
 import type { Boots } from '../boots.ts';
 import { RecentMachines } from '../recentMachines.ts';
 import { type AddressView, poolUse, reservedAddress } from './allocation.ts';
@@ -9,6 +8,7 @@ import type { Decision } from './decide.ts';
 import { readOption } from './options.ts';
 import { type DhcpPacket, hardwareAddress } from './packet.ts';
 import { replyFact } from './replyFact.ts';
+import { WrittenMessages } from './writtenMessages.ts';
 
 export interface JournalParts {
   boots: Boots;
@@ -21,35 +21,28 @@ type Who = { mac: string; xid: number; client: string };
 
 /** That somebody got no address is told at most so often: its clients ask again and again. */
 const warnEveryMs = 60_000;
-/**
- * What strangers make us write, in messages: a thousand of them that power on together are told in full, a flood is not. Of
- * named machines everything is written.
- */
-const strangersRate = { perSecond: 100, burst: 8000 };
 
 /** What is written of messages: a line of the log for each, and a line of the timeline for each step of a boot. */
 export class Journal {
   readonly #parts: JournalParts;
-  readonly #strangers = new RateLimiter(strangersRate);
+  readonly #written: WrittenMessages;
   /** What was last left out of a client's replies. */
   readonly #leftOut = new RecentMachines<string>();
-  #unwritten = 0;
   #warnedAt: number | undefined;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
+    this.#written = new WrittenMessages(parts.log);
   }
 
   write(packet: DhcpPacket, client: ClientFacts, decision: Decision, view: AddressView): void {
     const isNamed = view.reservations.reservation(client.key) !== undefined;
-    if (!isNamed && this.#strangers.take('all') > 0) this.#unwritten++;
-    else this.#writeOne(packet, client, decision);
+    if (this.#written.take(client.key, isNamed)) this.#writeOne(packet, client, decision);
     if (decision.kind === 'silent' && decision.noAddress) this.#warnOfNoAddress(packet, client, view);
   }
 
   #writeOne(packet: DhcpPacket, client: ClientFacts, decision: Decision): void {
     const who = { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
-    this.#tellOfUnwritten();
     if (decision.kind === 'silent')
       this.#parts.log.debug({ ...who, reason: decision.reason }, 'DHCP: no reply');
     else {
@@ -80,16 +73,6 @@ export class Journal {
     this.#parts.log.warn(
       { ...who, options: leftOut, ...(takes !== undefined && { maximumSize: takes }) },
       'DHCP: options that this client has no room for were left out of its reply',
-    );
-  }
-
-  #tellOfUnwritten(): void {
-    if (this.#unwritten === 0) return;
-    const messages = this.#unwritten;
-    this.#unwritten = 0;
-    this.#parts.log.warn(
-      { messages },
-      'DHCP: so many messages of unknown machines that these were not logged',
     );
   }
 

@@ -35,7 +35,7 @@ export function observeMessage(
   if (type !== messageType.request) return;
   const address = readOption(packet.options, 'requestedAddress') ?? packet.ciaddr;
   const isBooting = isBootClass(client.kind) || client.kind === 'ramdisk';
-  if (network.mode !== 'full' && isBooting && address !== noAddress) heard.heard(mac, address);
+  if (network.mode !== 'full' && isBooting && address !== noAddress) heard.heard(mac, address, 67);
   const server = readOption(packet.options, 'serverId');
   if (server !== undefined && isBootClass(client.kind))
     boots.requested(mac, server, network.address, network.mode);
@@ -56,12 +56,13 @@ export function observeOffer(
 
 /**
  * A message on port 4011: the machine took our offer, or that of a server on this host which names port 4011. In the latter case this is
- * the first that is heard of it.
+ * the first that is heard of it. Its address counts only where the message came from it, not what somebody writes there.
  */
 export function observeOn4011(
   packet: DhcpPacket,
   client: ClientFacts,
   network: DhcpNetwork,
+  from: string,
   { boots, heard, sighted }: ObserveParts,
 ): void {
   const { mac } = client;
@@ -70,7 +71,7 @@ export function observeOn4011(
   const isNewBoot = network.mode === '4011-only' && boots.discovered(mac, client.kind);
   sighted?.(sightingOf(mac, packet, client, isNewBoot));
   boots.came(mac);
-  if (packet.ciaddr !== noAddress) heard.heard(mac, packet.ciaddr);
+  if (packet.ciaddr === from && packet.giaddr === noAddress) heard.heard(mac, from, 4011);
 }
 
 /** The option itself is ignored: the machine can do nothing about it. */

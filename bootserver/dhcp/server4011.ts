@@ -5,7 +5,8 @@ import type { Closable } from '#base/shutdown.ts';
 import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
 import type { PacketTap } from '../packetTap.ts';
-import { clientFacts } from './client.ts';
+import { type ClientFacts, clientFacts, peekClientKey } from './client.ts';
+import { Intake } from './intake.ts';
 import type { DhcpNetwork, Reservations } from './network.ts';
 import { networkOf } from './networkOf.ts';
 import { observeOn4011 } from './observe.ts';
@@ -13,6 +14,7 @@ import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './
 import { decideOn4011, destinationOn4011 } from './pxe4011.ts';
 import { replyFact } from './replyFact.ts';
 import { tapReply, tapRequest } from './tapped.ts';
+import { WrittenMessages } from './writtenMessages.ts';
 
 export interface Server4011Options {
   tap?: PacketTap;
@@ -34,10 +36,30 @@ export interface Server4011 extends Closable {
   readonly port: number;
 }
 
+interface Datagram {
+  bytes: Buffer;
+  from: RemoteInfo;
+}
+
+interface Serving extends Server4011Options {
+  socket: Socket;
+  written: WrittenMessages;
+}
+
 /** Answers what PXE firmware asks a boot server on port 4011. @throws Error with a system `code` when the socket cannot be had */
 export async function startServer4011(options: Server4011Options): Promise<Server4011> {
   const socket = createSocket('udp4');
-  socket.on('message', (bytes, from) => serve(bytes, from, socket, options));
+  const serving = { ...options, socket, written: new WrittenMessages(options.log) };
+  const intake = new Intake<Datagram>({
+    isKnown: (client) => options.reservations.reservation(client) !== undefined,
+    serve: (datagram) => serve(datagram, serving),
+    onDropped: (dropped) =>
+      options.log.warn(
+        { address: options.address, ...dropped },
+        'port 4011: messages dropped, there were too many',
+      ),
+  });
+  socket.on('message', (bytes, from) => intake.take(peekClientKey(bytes), { bytes, from }));
   const listening = once(socket, 'listening');
   if (options.fd === undefined) socket.bind(options.port, options.address);
   else socket.bind({ fd: options.fd });
@@ -47,6 +69,7 @@ export async function startServer4011(options: Server4011Options): Promise<Serve
   return {
     port: socket.address().port,
     async close() {
+      intake.close();
       const closed = once(socket, 'close');
       socket.close();
       await closed;
@@ -55,40 +78,59 @@ export async function startServer4011(options: Server4011Options): Promise<Serve
 }
 
 /** One datagram. Nothing that a client sends gets past here as an exception. */
-function serve(bytes: Buffer, from: RemoteInfo, socket: Socket, options: Server4011Options): void {
-  const { log } = options;
+function serve({ bytes, from }: Datagram, serving: Serving): void {
+  const { log } = serving;
   try {
     const packet = decodePacket(bytes);
     if ('malformed' in packet) log.debug({ from: from.address, ...packet }, 'no DHCP message');
     else {
-      tapRequest(options.tap, packet, { bytes, from, own: options.address, port: 4011 });
-      answer(packet, from, socket, options);
+      tapRequest(serving.tap, packet, { bytes, from, own: serving.address, port: 4011 });
+      answer(packet, from, serving);
     }
   } catch (error) {
     log.error({ err: error, from: from.address }, 'a message on port 4011 could not be answered');
   }
 }
 
-function answer(packet: DhcpPacket, from: RemoteInfo, socket: Socket, options: Server4011Options): void {
-  const { boots, log, networks, reservations } = options;
+function answer(packet: DhcpPacket, from: RemoteInfo, serving: Serving): void {
+  const { boots, log, networks, reservations } = serving;
   const network = networkOf(packet, networks) ?? networks[0];
   const client = clientFacts(packet);
-  const who = { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
   const decision = decideOn4011(packet, client, { network, reservations, ...boots.stateOf(client.mac) });
   if ('silent' in decision) {
     if (decision.trouble !== undefined) boots.count(decision.trouble);
-    log.debug({ ...who, reason: decision.silent }, 'port 4011: no reply');
+    log.debug({ ...whoOf(packet, client), reason: decision.silent }, 'port 4011: no reply');
     return;
   }
-  observeOn4011(packet, client, network, options);
+  observeOn4011(packet, client, network, from.address, serving);
   const { reply } = decision;
-  const { address, port } = destinationOn4011(packet, from);
+  const to = destinationOn4011(packet, from);
+  send(reply, to, serving);
+  if (serving.written.take(client.key, reservations.reservation(client.key) !== undefined))
+    write(packet, client, reply, to.address, serving);
+}
+
+function send(
+  reply: DhcpPacket,
+  { address, port }: { address: string; port: number },
+  { tap, address: own, socket, log }: Serving,
+): void {
   const bytes = encodePacket(reply);
-  tapReply(options.tap, reply, { bytes, to: { address, port }, own: options.address, port: 4011 });
+  tapReply(tap, reply, { bytes, to: { address, port }, own, port: 4011 });
   socket.send(bytes, port, address, (error) => {
-    if (error) log.warn({ err: error, to: address, ...who }, 'answer from port 4011 not sent');
+    if (error)
+      log.warn({ err: error, to: address, mac: hardwareAddress(reply) }, 'answer from port 4011 not sent');
   });
-  log.info({ ...who, to: address, file: reply.file }, 'port 4011: ACK');
+}
+
+function write(
+  packet: DhcpPacket,
+  client: ClientFacts,
+  reply: DhcpPacket,
+  to: string,
+  { log, boots }: Serving,
+): void {
+  log.info({ ...whoOf(packet, client), to, file: reply.file }, 'port 4011: ACK');
   if (client.mac !== undefined)
     boots.note(
       client.mac,
@@ -96,4 +138,8 @@ function answer(packet: DhcpPacket, from: RemoteInfo, socket: Socket, options: S
       `ACK from port 4011, ${reply.file} (${client.kind})`,
       replyFact('ACK', client.kind, reply.file),
     );
+}
+
+function whoOf(packet: DhcpPacket, client: ClientFacts) {
+  return { mac: hardwareAddress(packet), xid: packet.xid, client: client.kind };
 }

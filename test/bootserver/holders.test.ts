@@ -1,6 +1,4 @@
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import { addressHolders } from '#bootserver/holders.ts';
 
 const [leased, neighbour, told] = ['02:00:00:00:00:01', '02:00:00:00:00:02', '02:00:00:00:00:03'];
@@ -29,12 +27,4 @@ test('elsewhere the neighbour table tells, and never an old lease', () => {
 
 test('behind a relay what the machine told its server tells', () => {
   expect(holders.macAt('10.79.0.7')).toBe(told);
-});
-
-test('what was heard outlives a restart, and the newest holder counts', () => {
-  const database = new Database(':memory:');
-  const before = openHeardAddresses(database);
-  before.heard(leased, '10.79.0.7');
-  before.heard(told, '10.79.0.7');
-  expect(openHeardAddresses(database).macAt('10.79.0.7')).toBe(told);
 });

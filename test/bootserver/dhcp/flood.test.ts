@@ -66,7 +66,7 @@ test('a machine of the site gets its address while others flood the wire', async
     },
     leases: new Leases(new MemoryLeases(), [network]),
     boots: new Boots(() => {}, systemClock),
-    heard: openHeardAddresses(database),
+    heard: openHeardAddresses({ database, log: silentLog(), isNamed: () => false }),
     log: silentLog(),
     clock: systemClock,
     sighted: () => {},

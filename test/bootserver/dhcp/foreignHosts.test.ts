@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { silentLog } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { Leases } from '#bootserver/dhcp/leases.ts';
@@ -36,7 +37,7 @@ beforeAll(async () => {
     reservations: { reservation: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(() => {}, systemClock),
-    heard: openHeardAddresses(database),
+    heard: openHeardAddresses({ database, log: silentLog(), isNamed: () => false }),
     log: warningLog(),
     clock: systemClock,
   });

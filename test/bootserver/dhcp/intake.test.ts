@@ -39,12 +39,23 @@ test('a million strangers cost a bounded queue; the first in it are served, and 
   expect(dropped).toEqual([{ perClient: 0, strangers: 1 }]);
 });
 
-test('one client alone is answered no more often than a client needs', () => {
-  const { intake, served, dropped } = laboratory();
-  for (let at = 0; at < 1000; at++) intake.take('known', 'again');
-  intake.take('known too', 'other');
+test('one stranger alone is answered no more often than a client needs', async () => {
+  const { intake, served, dropped, turn } = laboratory();
+  for (let at = 0; at < 1000; at++) intake.take('stranger', 'again');
+  intake.take('known', 'other');
+  await turn();
   expect(served.length).toBe(30 + 1);
   expect(dropped).toEqual([{ perClient: 1, strangers: 0 }]);
+});
+
+test('a known client in whose name somebody floods waits with the strangers, and is heard', async () => {
+  const { intake, served, turn } = laboratory();
+  for (let at = 0; at < 30; at++) intake.take('known', 'forged');
+  intake.take('known', 'its own');
+  intake.take('known too', 'other');
+  expect(served.slice(30)).toEqual(['other']);
+  await turn();
+  expect(served.slice(31)).toEqual(['its own']);
 });
 
 test('all else has its turn between slices of strangers', async () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     reservations: { reservation: () => undefined, isReserved: () => false },
     leases,
     boots: new Boots(({ text }) => timeline.push(text), systemClock),
-    heard: openHeardAddresses(database),
+    heard: openHeardAddresses({ database, log: silentLog(), isNamed: () => false }),
     log: silentLog(),
     clock: systemClock,
   });

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { silentLog } from '#base/log.ts';
 import { Boots } from '#bootserver/boots.ts';
 import { clientFacts } from '#bootserver/dhcp/client.ts';
 import { Conversations } from '#bootserver/dhcp/conversations.ts';
@@ -23,7 +24,7 @@ beforeEach(() => {
   events = [];
   clock = steppingClock(1_000_000);
   boots = new Boots((event) => events.push(event), clock);
-  heard = openHeardAddresses(new Database(':memory:'));
+  heard = openHeardAddresses({ database: new Database(':memory:'), log: silentLog(), isNamed: () => false });
 });
 
 /** One message as the server's edge treats it. */

@@ -11,11 +11,15 @@ import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import type { BootEvent } from '#bootserver/machine.ts';
 import { PacketTap } from '#bootserver/packetTap.ts';
 import { network } from './bench.ts';
-import { clients, discover, request } from './samples.ts';
+import { clients, discover, hardware, request } from './samples.ts';
 
 const mac = '02:00:00:00:00:01';
 const events: BootEvent[] = [];
-const heard = openHeardAddresses(new Database(':memory:'));
+const heard = openHeardAddresses({
+  database: new Database(':memory:'),
+  log: silentLog(),
+  isNamed: () => false,
+});
 const boots = new Boots((event) => events.push(event), systemClock);
 const tap = new PacketTap();
 let server: Server4011;
@@ -99,6 +103,28 @@ describe('port 4011', () => {
     send(Buffer.alloc(1500, 255));
     send({ ...asking(), xid: 7 });
     expect((await answer()).reply.xid).toBe(7);
+  });
+
+  test('an address that the message did not come from, or that a relay passed on, is not believed', async () => {
+    const stolen = hardware('02:00:00:00:00:07');
+    send(request({}, clients.uefi64, { chaddr: stolen, ciaddr: '127.0.0.9' }));
+    await answer();
+    send(request({}, clients.uefi64, { chaddr: stolen, ciaddr: '127.0.0.1', giaddr: '127.0.0.3' }));
+    await answer();
+    expect([heard.macAt('127.0.0.9'), heard.macAt('127.0.0.1')]).toEqual([undefined, mac]);
+  });
+
+  test('a client that floods is answered no more often than a client needs', async () => {
+    const flooding = request({}, clients.uefi64, {
+      chaddr: hardware('02:00:00:00:00:08'),
+      ciaddr: '127.0.0.1',
+    });
+    for (let at = 0; at < 60; at++) send(flooding);
+    send({ ...asking(), xid: 9 });
+    let answers = 1;
+    while ((await answer()).reply.xid !== 9) answers++;
+    expect(answers).toBeLessThanOrEqual(30 + 1);
+    expect(events.length).toBeLessThanOrEqual(30 + 1);
   });
 
   test('what is refused is counted', async () => {
