@@ -9,7 +9,7 @@ import { copyRange, fill, unlessClosed, write } from './copyRange.ts';
 /** Of what is sent, so much is copied between two calls of sendfile. */
 const pieceBytes = 64 * 1024;
 /** The most that one call sends: a socket with large buffers shall not keep a thread of the pool to itself. */
-const burstBytes = 8 * 1024 * 1024;
+const burstBytes = 2 * 1024 * 1024;
 /** Below this a dup and two more calls are not worth it. */
 const leastBytes = 1024 * 1024;
 

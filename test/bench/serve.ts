@@ -133,7 +133,7 @@ async function read(
 
 type Readings = Record<'ours' | 'nginx', Map<number, Reading[]>>;
 
-/** Each reader reads the whole image, or with `quick` a part of it, smaller the more they are. */
+/** Each reader reads the whole image, or its beginning: all of them together no more than 16 GiB, with `quick` 2 GiB. */
 async function inTurn(
   wire: Wire,
   servers: Record<'ours' | 'nginx', Server>,
@@ -145,7 +145,7 @@ async function inTurn(
     for (let turn = 0; turn < turns; turn++)
       for (const who of turn % 2 === 0 ? (['ours', 'nginx'] as const) : (['nginx', 'ours'] as const)) {
         signal.throwIfAborted();
-        const bytes = quick ? Math.min(imageBytes, Math.floor((2048 * MiB) / readers)) : imageBytes;
+        const bytes = Math.min(imageBytes, Math.floor(((quick ? 2048 : 16_384) * MiB) / readers));
         const reading = await read(wire, servers[who], readers, bytes);
         console.error(`${readers} readers, ${who}: ${JSON.stringify(reading)}`);
         found[who].set(readers, [...(found[who].get(readers) ?? []), reading]);
