@@ -13,8 +13,12 @@ const shimKeys = 'MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23';
 
 /**
  * How far this machine's firmware lets the ramdisk vouch for itself: `own-key` when Secure Boot was enforced, out of its set-up
- * mode, and firmware itself started our whole image (kernel, initramfs and command line under one signature), not shim or a boot loader
- * that hands over an initramfs or a command line that nobody verified. `root` is `/` but in tests.
+ * mode, and our whole image (kernel, initramfs and command line under one signature) was started, by firmware itself or by an iPXE that the
+ * operator has signed, not the kernel alone by shim or a boot loader that hands over an initramfs or a command line that nobody verified.
+ * `root` is `/` but in tests.
+ *
+ * An iPXE could hold a stranger's initramfs ready: the stub of systemd 257 then refuses to start ("Error registering initrd: Already started",
+ * seen). Later ones put both together (systemd's main branch): before the image gets such a stub, this has to notice.
  */
 export async function readTrustLevel(root: string): Promise<RamdiskJoin['trust']> {
   const flag = async (name: string) => (await readVariable(root, `${name}-${globalVariable}`))?.[0];
