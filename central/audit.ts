@@ -66,7 +66,7 @@ export function namesIn(document: unknown, fields?: readonly string[]): Record<s
     ([field, value]) =>
       typeof value === 'string' &&
       value.length <= maxNameLength &&
-      /^(ref|name|digest|use|\w{1,32}Id)$/.test(field) &&
+      /^(ref|name|digest|use|method|path|\w{1,32}Id)$/.test(field) &&
       (fields === undefined || fields.includes(field)),
   );
   return Object.fromEntries(named.slice(0, maxNames));

@@ -4,6 +4,7 @@ import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
 import { collect, integer } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
 import { labelsIn } from './labels.ts';
+import { redfishCommand } from './nodes/redfish.ts';
 import { bootQuirksIn } from './quirks.ts';
 
 /** `railhead nodes …`: the records of the machines. */
@@ -57,6 +58,7 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .addCommand(loader)
     .addCommand(quirks)
     .addCommand(vlan)
+    .addCommand(redfishCommand(environment))
     .addCommand(
       nodeCommand(
         environment,

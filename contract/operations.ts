@@ -4,6 +4,7 @@ import { EfiLoader } from './efiLoader.ts';
 import type { WireError } from './errors.ts';
 import { httpsUrlPattern } from './httpsUrl.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
+import { RelayRequest } from './redfishRelay.ts';
 import { DiskHints, SetBootDevice, SetPower } from './steps.ts';
 import { WipeMode } from './wipe.ts';
 
@@ -82,6 +83,8 @@ export const operations = {
   'media.insert': { target: 'site', input: MediaInsert },
   'media.eject': { target: 'site', input: nothing },
   'driver.invoke': { target: 'site', input: DriverInvoke },
+  /** For support: one request to the BMC as it is. */
+  'bmc.redfish': { target: 'site', input: RelayRequest },
   'deploy.image': { target: 'ramdisk', input: DeployImage },
   'boot.kexec': { target: 'ramdisk', input: nothing },
   'disk.wipe': { target: 'ramdisk', input: Type.Object({ mode: WipeMode }, closed) },

@@ -43,6 +43,9 @@ export type AgentRole = Static<typeof AgentRole>;
 /** What a driver is for: `power`, `management`, `virtual-media`, `boot`, `deploy`, `inspect` and the like. */
 export const concernPattern = '^[a-z][a-z0-9-]{0,63}$';
 
+/** The concern of support's requests: `nodes.redfish` alone has it, since it has an action of its own. */
+export const relayConcern = 'relay';
+
 /**
  * Which disk to write. With hints exactly one disk must match all of them; without, exactly one candidate must
  * exist. `name` is the kernel's (`sda`, `/dev/sda`), `sizeBytes` exact.

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
+import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { RedfishClient } from './client.ts';
 import { inspect } from './inspect/inspect.ts';
@@ -13,6 +14,7 @@ import { type Machine, type Power, waitForPower } from './operations/powerState.
 import { clearBootDevice, setBootDevice } from './operations/setBootDevice.ts';
 import { type PowerOptions, setPower } from './operations/setPower.ts';
 import { type PinOptions, pinnedAgent } from './pin.ts';
+import { relayRequest } from './relay.ts';
 import { findSystem } from './system.ts';
 import { vendorOf } from './vendors/index.ts';
 import { factsOf } from './vendors/vendor.ts';
@@ -58,6 +60,8 @@ export interface Bmc {
   insertMedia(url: string, options?: { deadline?: number }): Promise<void>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
   ejectMedia(options?: { deadline?: number }): Promise<void>;
+  /** Sends one request as it is: `redfish/relay.ts`. */
+  relay(request: RelayRequest): Promise<RelayAnswer>;
   /** Ends the session and the connections. */
   close(): Promise<void>;
 }
@@ -137,6 +141,10 @@ class RedfishBmc implements Bmc {
     return this.#changes.run(async () =>
       ejectMedia(await this.#machine(), options.deadline ?? this.#clock.now() + writeLimitMs),
     );
+  }
+
+  relay(request: RelayRequest): Promise<RelayAnswer> {
+    return relayRequest(this.#client, request);
   }
 
   close(): Promise<void> {

@@ -104,6 +104,13 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const requests = createRequests(state.events, news.wake);
   const { troubles } = bootServer;
   const { stateDirectory } = config;
+  const server = config.central.url ?? kept.current.server;
+  const client = connectCentre(server, kept);
+  const secrets = keep(openSiteSecrets({ state, client, identity: kept.current, sealer, log }));
+  const places = secretPlaces(config, environment);
+  const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
+  const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
+  const bmcs = keep(createBmcs({ open: drivers, log }));
   const admin = {
     siteId,
     stateDirectory,
@@ -115,18 +122,11 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     tap,
     troubles,
     requests,
+    bmcs,
     log,
   };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
-
-  const server = config.central.url ?? kept.current.server;
-  const client = connectCentre(server, kept);
-  const secrets = keep(openSiteSecrets({ state, client, identity: kept.current, sealer, log }));
-  const places = secretPlaces(config, environment);
-  const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
-  const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
-  const bmcs = keep(createBmcs({ open: drivers, log }));
   const startWork = () => {
     const { signingKeys } = kept;
     const executor = startExecutor({ siteId, signingKeys, state, cache, bmcs, onResult: news.wake, log });

@@ -109,5 +109,6 @@ export const nodes = {
   setBootQuirks: Node,
   setLoader: Node,
   acknowledge: Acknowledged,
+  redfish: Type.Object({ workflowId: Type.String() }),
   list: pageSchema(Node),
 };

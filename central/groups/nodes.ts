@@ -1,17 +1,21 @@
 import Type from 'typebox';
 import { Vlan } from '#contract/bootEntry.ts';
 import { BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { loaders } from '#contract/loader.ts';
+import { RelayRequest, whyNotRelayed } from '#contract/redfishRelay.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { NodeLabels } from '../metal/labels.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
+import { relayProfile } from '../profiles/builtin.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
+import { startWorkflow } from '../workflows/start.ts';
 
 const closed = { additionalProperties: false };
 
@@ -39,6 +43,12 @@ const SetLoader = Type.Object(
     nodeId: Type.String({ pattern: nodeIdPattern }),
     loader: Type.Enum([...loaders, 'auto']),
   },
+  closed,
+);
+
+/** One Redfish request to the machine's BMC; what may be asked is in docs/metal.md. */
+const Redfish = Type.Object(
+  { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), ...RelayRequest.properties },
   closed,
 );
 
@@ -109,6 +119,18 @@ export const nodes: Group = {
       return { acknowledged: await acknowledgeAlarms(store, { nodeId }, caller.tokenId) };
     },
   }),
+  redfish: method({
+    kind: 'mutation',
+    action: 'compute:bmc:relay',
+    input: Redfish,
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async (context, { tenantId, nodeId, ...request }, caller) => {
+      const why = whyNotRelayed(request);
+      if (why !== undefined) throw notRelayed(request, why);
+      const node = await requireNode(context.store, tenantId, nodeId);
+      return startWorkflow(context, { node, profile: relayProfile(request), caller });
+    },
+  }),
   list: method({
     kind: 'read',
     action: 'compute:nodes:read',
@@ -134,3 +156,10 @@ export const nodes: Group = {
     },
   }),
 };
+
+function notRelayed({ method, path }: RelayRequest, why: string): RailheadError {
+  return new RailheadError('FORBIDDEN', `${method} ${path} is not relayed: ${why}`, {
+    path: 'path',
+    reason: 'not-relayed',
+  });
+}

@@ -1,4 +1,6 @@
 import { defineProfile, type Profile } from '#contract/profiles.ts';
+import type { RelayRequest } from '#contract/redfishRelay.ts';
+import { relayConcern } from '#contract/steps.ts';
 import type { WipeMode } from '#contract/wipe.ts';
 
 /** The tenant that the shipped profiles are listed under. */
@@ -83,4 +85,15 @@ export const builtinProfiles: readonly Profile[] = [
 /** What a power call runs: a workflow of one step, like everything else that drives a machine. */
 export function powerProfile(action: string): Profile {
   return shipped('metal-power@1', `${action} by the BMC`, [{ use: 'power.setPower', with: { action } }]);
+}
+
+/** What `nodes.redfish` runs. */
+export function relayProfile(request: RelayRequest): Profile {
+  const step = {
+    use: 'driver.invoke',
+    with: { concern: relayConcern, operation: 'redfish', input: request },
+  };
+  return shipped('metal-redfish@1', `${request.method} of ${request.path.slice(0, 200)}`, [
+    { ...step, timeout: '2m' },
+  ]);
 }

@@ -1,7 +1,7 @@
 import { whyNotDriven } from '#contract/driverOperations.ts';
 import type { Issue } from '#contract/findIssues.ts';
 import type { Profile } from '#contract/profiles.ts';
-import { isStepName, type StepInput, steps } from '#contract/steps.ts';
+import { isStepName, relayConcern, type StepInput, steps } from '#contract/steps.ts';
 import { driverFor } from '../metal/driverBindings.ts';
 import { type Written, writtenSteps } from '../workflows/plan.ts';
 
@@ -47,6 +47,8 @@ const rules: readonly Rule[] = [
   function isDriven({ step, path }, { drivers }) {
     if (step.use !== 'driver.invoke') return [];
     const { concern, operation } = (step.with ?? {}) as Partial<StepInput<'driver.invoke'>>;
+    if (concern === relayConcern)
+      return [{ path: `${path}.with.concern`, message: 'is for nodes.redfish alone' }];
     const driver = typeof concern === 'string' ? driverFor(concern, {}, drivers)?.driver : undefined;
     const why = driver === undefined ? undefined : whyNotDriven(driver, `${concern}.${String(operation)}`);
     return why === undefined ? [] : [{ path: `${path}.with.operation`, message: why }];

@@ -19,8 +19,9 @@ import { confirmRoutes } from './confirm.ts';
 import { type HealthParts, health } from './health.ts';
 import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
+import { type RedfishRouteParts, redfishRoutes } from './redfish.ts';
 
-export interface AdminParts extends HealthParts {
+export interface AdminParts extends HealthParts, Pick<RedfishRouteParts, 'bmcs'> {
   state: SiteState;
   revocations: Pick<Revocations, 'current'>;
   troubles: Pick<TroubleCounts, 'of'>;
@@ -66,6 +67,7 @@ export function createLocalDoor(parts: AdminParts): Door {
     ...cacheChangeRoutes(parts, localUser),
     ...traceRoutes(parts, localUser),
     ...confirmRoutes(parts, localUser),
+    ...redfishRoutes(parts, localUser),
   ]);
   return door;
 }

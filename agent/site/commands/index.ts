@@ -4,6 +4,7 @@ import { addCache } from './cache/index.ts';
 import { addConfirm } from './confirm.ts';
 import { addImport } from './import.ts';
 import { addMachines } from './machines.ts';
+import { addRedfish } from './redfish.ts';
 import { addSockets } from './sockets.ts';
 import { addTrace } from './trace.ts';
 
@@ -14,6 +15,7 @@ const commands: readonly ((site: Command) => void)[] = [
   addMachines,
   addTrace,
   addConfirm,
+  addRedfish,
   addBootCa,
 ];
 

@@ -1,4 +1,5 @@
 import type { OobInventory } from '#contract/oobInventory.ts';
+import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
 
 export type Power = 'on' | 'off';
@@ -34,5 +35,7 @@ export interface MachineDriver {
   inspect(): Promise<OobInventory>;
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;
+  /** Sends one Redfish request as it is; only what speaks Redfish has it. */
+  relay?(request: RelayRequest): Promise<RelayAnswer>;
   close(): Promise<void>;
 }

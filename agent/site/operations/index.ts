@@ -1,4 +1,5 @@
 import type { SiteAction, SiteActionName } from './action.ts';
+import { bmcRedfish } from './bmcRedfish.ts';
 import { cleanUp } from './cleanUp.ts';
 import { clearBootDevice } from './clearBootDevice.ts';
 import { driverInvoke } from './driverInvoke.ts';
@@ -22,6 +23,7 @@ export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = 
   'media.insert': insertMedia,
   'media.eject': ejectMedia,
   'driver.invoke': driverInvoke,
+  'bmc.redfish': bmcRedfish,
 };
 
 export function isSiteAction(name: string): name is SiteActionName {

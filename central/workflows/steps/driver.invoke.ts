@@ -1,7 +1,10 @@
 import { RailheadError } from '#contract/errors.ts';
-import type { StepInput } from '#contract/steps.ts';
+import { RelayRequest } from '#contract/redfishRelay.ts';
+import { relayConcern, type StepInput } from '#contract/steps.ts';
+import { validate } from '#contract/validate.ts';
 import { nodeDrivers } from '../../agents/hostSpec.ts';
 import { driverFor } from '../../metal/driverBindings.ts';
+import { builtinTenant } from '../../profiles/builtin.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -11,6 +14,7 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  */
 export function invokeDriver(run: StepRun, input: StepInput<'driver.invoke'>): Promise<StepResult> {
   const { concern, operation } = input;
+  if (concern === relayConcern) return relayRedfish(run, input.input);
   return relay(run, 'driver.invoke', async () => ({
     concern,
     operation,
@@ -25,4 +29,18 @@ async function driverOf({ central, workflow, profile }: StepRun, concern: string
   if (driver !== undefined) return driver;
   const message = `neither the profile nor the node has a driver for ${concern}`;
   throw new RailheadError('INVALID_CONFIG', message, { path: `drivers.${concern}`, reason: 'no-driver' });
+}
+
+/** @throws RailheadError FORBIDDEN for a profile of a tenant: who may relay is said by an action of its own */
+async function relayRedfish(run: StepRun, input: Record<string, unknown>): Promise<StepResult> {
+  const { profile_tenant_id: tenantId } = await run.central.store
+    .selectFrom('workflows')
+    .select('profile_tenant_id')
+    .where('workflow_id', '=', run.workflow.workflow_id)
+    .executeTakeFirstOrThrow();
+  if (tenantId === builtinTenant) return relay(run, 'bmc.redfish', async () => validate(RelayRequest, input));
+  throw new RailheadError('FORBIDDEN', 'requests to BMCs are relayed by nodes.redfish alone', {
+    path: 'concern',
+    reason: 'relay',
+  });
 }

@@ -158,6 +158,10 @@ async function checkPersistent(report: Report, lab: Lab): Promise<void> {
 
 async function checkHands(report: Report, lab: Lab, site: LabSite): Promise<void> {
   report.phase('by hand');
+  const relay = { tenantId, nodeId: 'old-server', method: 'GET', path: '/redfish/v1/' };
+  const { data: asked } = await lab.call<{ workflowId: string }>('nodes.redfish', relay);
+  const { error } = await ended(lab, asked.workflowId);
+  report.check('a BMC without Redfish is not asked for it', error?.details?.reason === 'no-redfish', error);
   const woken = await powered(lab, 'wakes', 'off');
   report.check('Wake-on-LAN cannot switch off', woken.error?.code === 'UNSUPPORTED', woken);
   const { data } = await lab.call<{ workflowId: string }>('metal.power', {

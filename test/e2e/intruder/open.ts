@@ -58,6 +58,7 @@ const changingPaths: Record<string, string> = {
   'GET /v1/trace/:mac': '/v1/trace/02:00:00:00:00:01',
   'GET /v1/trace/:mac/packets': '/v1/trace/02:00:00:00:00:01/packets',
   'POST /v1/cache/import': '/v1/cache/import',
+  'POST /v1/bmc/:nodeId/redfish': '/v1/bmc/node-1/redfish',
   'POST /v1/nodes/:nodeId/confirm': '/v1/nodes/node-1/confirm',
 };
 
