@@ -13,7 +13,7 @@ const directory = path.resolve(import.meta.dirname, '../../.rack/bench-dhcp');
 const clients = 60_000;
 
 /** Where the search begins: each is doubled until it is too much. */
-const firstRates = { ours: 3000, kea: 3000, dnsmasq: 150 } as const;
+const firstRates = { ours: 1500, kea: 1500, dnsmasq: 75 } as const;
 type Name = keyof typeof firstRates;
 
 /** Leases per second that survive a power cut, of the whole site agent, against Kea and dnsmasq; memory after a million clients. */
@@ -26,7 +26,7 @@ export const dhcp: Benchmark = {
     const perfdhcp = await fetchPerfdhcp();
     const wire = await openWire('benchdhcp', prefixLength);
     try {
-      const [seconds, steps] = quick ? [1, { double: 3, close: 2 }] : [5, { double: 4, close: 4 }];
+      const [seconds, steps] = quick ? [1, { double: 4, close: 1 }] : [5, { double: 5, close: 4 }];
       const best = {} as Record<Name, Trial>;
       let memory = {};
       for (const name of ['ours', 'kea', 'dnsmasq'] as const) {
