@@ -34,23 +34,26 @@ function minutesOf(text: string): number {
 export class Bandwidth {
   readonly #windows: readonly BandwidthWindow[];
   readonly #clock: Clock;
-  /** When what was taken so far is paid for, in milliseconds of the clock. */
+  readonly #steady: Clock;
+  /** When what was taken so far is paid for, in milliseconds of the steady clock. */
   #paidAt = 0;
 
-  constructor(windows: readonly BandwidthWindow[], clock: Clock) {
+  /** `clock` says which time of the day it is, `steady` how long ago something was. */
+  constructor(windows: readonly BandwidthWindow[], clock: Clock, steady: Clock) {
     this.#windows = windows;
     this.#clock = clock;
+    this.#steady = steady;
   }
 
   /** Takes `bytes` that have arrived, and waits until the next may come. @throws the reason of `signal` */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     const limit = this.#limit();
     if (limit === undefined) return;
-    this.#paidAt = Math.max(this.#paidAt, this.#clock.now()) + (bytes / limit) * 1000;
+    this.#paidAt = Math.max(this.#paidAt, this.#steady.now()) + (bytes / limit) * 1000;
     for (;;) {
-      const waitMs = this.#paidAt - this.#clock.now();
+      const waitMs = this.#paidAt - this.#steady.now();
       if (waitMs < shortestSleepMs) return;
-      await this.#clock.sleep(Math.min(waitMs, longestSleepMs), signal);
+      await this.#steady.sleep(Math.min(waitMs, longestSleepMs), signal);
       if (this.#limit() === undefined) this.#paidAt = 0;
     }
   }

@@ -30,6 +30,14 @@ export function diskFault(error: unknown): RailheadError | undefined {
   return new RailheadError('DRIVER_ERROR', message, { reason: 'cache-disk', cause: code }, error);
 }
 
+/** The disk keeps a file that was to be removed. */
+export function removalFault(digest: string, error: unknown): RailheadError {
+  const cause = systemCode(error) ?? 'unknown';
+  const words = refusals[cause] ?? `it says ${cause}`;
+  const message = `the disk of the site's cache does not let the image ${digest} be removed: ${words}`;
+  return new RailheadError('DRIVER_ERROR', message, { reason: 'cache-disk', cause, digest }, error);
+}
+
 /** What happened to the disk, for the log and for whoever looks at the cache. */
 export function faultInWords(error: unknown): string {
   if (isFullDisk(error)) return 'its disk is full: free some of it';

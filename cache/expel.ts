@@ -7,7 +7,11 @@ type Expelling = CacheParts & { senders: Senders; log: Log };
 
 /** The digests that are withdrawn and of which something is here: held, still to be hashed, or on its way. */
 export function withdrawnHere({ wishes, store, puller }: CacheParts): string[] {
-  const here = [...store.held().map((held) => held.digest), ...store.unproven(), ...puller.images().keys()];
+  const here = [
+    ...store.held().map((held) => held.digest),
+    ...store.unproven.keys(),
+    ...puller.images().keys(),
+  ];
   return [...new Set(here)].filter((digest) => wishes.isWithdrawn(digest));
 }
 

@@ -1,4 +1,6 @@
+import type { IsSpared } from './makingRoom.ts';
 import type { CacheParts } from './rows.ts';
+import type { Store } from './store.ts';
 
 export interface GarbageOptions {
   /** Also every image that is neither desired, pinned nor in use, although there is room for it. */
@@ -21,15 +23,26 @@ export async function collectGarbage(
   { store, wishes }: Pick<CacheParts, 'store' | 'wishes'>,
   { unused = false, dryRun = false }: GarbageOptions,
 ): Promise<Garbage> {
-  const spared = wishes.spared();
-  const beyond = new Set(store.beyondQuota(spared));
+  const { isSpared } = wishes;
+  const beyond = new Set(store.beyondQuota(isSpared));
   const goes = (digest: string) =>
-    beyond.has(digest) || (unused && !spared.has(digest) && !store.isInUse(digest));
-  const images = store
+    beyond.has(digest) || (unused && !isSpared(digest) && !store.isInUse(digest));
+  const chosen = store
     .held()
     .filter(({ digest }) => goes(digest))
     .map(({ digest, ref, sizeBytes }) => ({ digest, ref, sizeBytes }));
   const quarantineBytes = dryRun ? await store.quarantineBytes() : await store.emptyQuarantine();
-  if (!dryRun) for (const { digest } of images) await store.evict(digest);
+  const images = dryRun ? chosen : await evicted(chosen, store, isSpared);
   return { images, imageBytes: images.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0), quarantineBytes };
+}
+
+/** Which of these went: what has been pinned, wanted or opened since they were chosen stays, and so does what the disk does not let go. */
+async function evicted<Chosen extends { digest: string }>(
+  chosen: readonly Chosen[],
+  store: Store,
+  isSpared: IsSpared,
+): Promise<Chosen[]> {
+  const gone: Chosen[] = [];
+  for (const one of chosen) if (await store.evict(one.digest, isSpared).catch(() => false)) gone.push(one);
+  return gone;
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle } from 'node:fs/promises';
 import { systemCode } from '#base/errors.ts';
 import { alignedBuffer } from '#base/libc.ts';
+import { openRegular } from './openRegular.ts';
 
 const blockBytes = 1024 * 1024;
 
@@ -11,17 +12,22 @@ export interface HashOptions {
    * is only checked should not push out those that are served.
    */
   direct?: boolean;
-  /** Called after each block with its length, and waited for: a bound on the rate, a way to stop. */
+  /** Called after each block with its length. */
+  onRead?: (bytes: number) => void;
+  /** The same, and waited for: a bound on the rate, a way to stop. */
   pace?: (bytes: number) => Promise<void> | void;
 }
 
 /**
  * sha256 of a file in lower-case hex, through one buffer whatever its size.
- * @throws the file system's error, e.g. EIO, and what `pace` throws
+ * @throws OddFile, the file system's error, e.g. EIO, and what `pace` throws
  */
-export async function hashFile(file: string, { direct = false, pace }: HashOptions = {}): Promise<string> {
+export async function hashFile(
+  file: string,
+  { direct = false, onRead, pace }: HashOptions = {},
+): Promise<string> {
   const hash = createHash('sha256');
-  const handle = await (direct ? openDirect(file) : open(file, 'r'));
+  const handle = direct ? await openDirect(file) : (await openRegular(file)).handle;
   const buffer = direct ? alignedBuffer(blockBytes) : Buffer.allocUnsafe(blockBytes);
   try {
     for (let position = 0; ; ) {
@@ -29,6 +35,7 @@ export async function hashFile(file: string, { direct = false, pace }: HashOptio
       if (bytesRead === 0) return hash.digest('hex');
       hash.update(buffer.subarray(0, bytesRead));
       position += bytesRead;
+      onRead?.(bytesRead);
       await pace?.(bytesRead);
     }
   } finally {
@@ -39,9 +46,9 @@ export async function hashFile(file: string, { direct = false, pace }: HashOptio
 /** open(2): EINVAL means that the file system has no direct I/O, as tmpfs in older kernels. */
 async function openDirect(file: string): Promise<FileHandle> {
   try {
-    return await open(file, constants.O_RDONLY | constants.O_DIRECT);
+    return (await openRegular(file, constants.O_DIRECT)).handle;
   } catch (error) {
     if (systemCode(error) !== 'EINVAL') throw error;
-    return open(file, 'r');
+    return (await openRegular(file)).handle;
   }
 }

@@ -1,6 +1,6 @@
 import type { Sqlite } from '#base/sqlite.ts';
-import { openIndex } from './openIndex.ts';
-import type { FileStamp } from './read.ts';
+import { openIndex, type Remembered } from './openIndex.ts';
+import type { FileStamp } from './stamp.ts';
 
 /** One artifact whose bytes were hashed while its file had this stamp. */
 export interface HeldRecord extends FileStamp {
@@ -24,15 +24,6 @@ export interface Damage {
   found: string;
 }
 
-interface Row {
-  digest: string;
-  ref: string;
-  size_bytes: number;
-  mtime_ns: string;
-  used_at: number;
-  verified_at: number;
-}
-
 /**
  * What is known of the files beside what they say themselves. A file whose stamp has its record was hashed
  * before and counts; the others are hashed first. So the index may be lost at any time, and a write that the disk
@@ -41,23 +32,19 @@ interface Row {
 export class HeldIndex {
   readonly #database: Sqlite;
   readonly #onFault: (error: unknown) => void;
+  /** What earlier runs wrote down. */
+  readonly remembered: Readonly<Remembered>;
 
   constructor(file: string, onFault: (error: unknown) => void) {
     this.#onFault = onFault;
-    this.#database = openIndex(file, onFault);
+    const { database, held, damages } = openIndex(file, onFault);
+    this.#database = database;
+    this.remembered = { held, damages };
   }
 
-  all(): HeldRecord[] {
-    return this.#database.prepare<[], Row>('SELECT * FROM held').all().map(recordOf);
-  }
-
-  damages(): Damage[] {
-    return this.#database.prepare<[], Damage>('SELECT digest, ref, at, reason, found FROM damaged').all();
-  }
-
-  put({ digest, ref, sizeBytes, mtimeNs, usedAt, verifiedAt }: HeldRecord): void {
-    this.#write('INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?, ?)', [
-      ...[digest, ref, sizeBytes, String(mtimeNs), usedAt, verifiedAt],
+  put({ digest, ref, sizeBytes, mtimeNs, ctimeNs, ino, usedAt, verifiedAt }: HeldRecord): void {
+    this.#write('INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+      ...[digest, ref, sizeBytes, String(mtimeNs), usedAt, verifiedAt, String(ctimeNs), String(ino)],
     ]);
   }
 
@@ -93,16 +80,4 @@ export class HeldIndex {
       this.#onFault(error);
     }
   }
-}
-
-function recordOf(row: Row): HeldRecord {
-  const { digest, ref } = row;
-  return {
-    digest,
-    ref,
-    sizeBytes: row.size_bytes,
-    mtimeNs: BigInt(row.mtime_ns),
-    usedAt: row.used_at,
-    verifiedAt: row.verified_at,
-  };
 }

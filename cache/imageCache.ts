@@ -1,4 +1,5 @@
-import { type Clock, systemClock } from '#base/clock.ts';
+import { abortable } from '#base/abortable.ts';
+import { type Clock, steadyClock, systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { peHeaderBytes } from '#base/pe.ts';
@@ -20,7 +21,7 @@ import { Senders } from './senders.ts';
 import { Store } from './store.ts';
 import { Troubles } from './troubles.ts';
 import { type LocalPin, Wishes } from './wishes.ts';
-import { withdrawnError, withdrawnRow } from './withdrawn.ts';
+import { withdrawnError } from './withdrawn.ts';
 
 export interface CacheOptions extends PullOptions {
   directory: string;
@@ -30,8 +31,13 @@ export interface CacheOptions extends PullOptions {
   scrub?: ScrubOptions;
   /** Told of an image that was found damaged, after it was taken out. */
   onDamage?: (damage: Damage) => void;
+  /** The ref of an image that lies here and that nobody wants, as far as it is known. */
+  refOf?: (digest: string) => string | undefined;
   log: Log;
+  /** The time of the day; default the system's. */
   clock?: Clock;
+  /** For durations; default `clock`, where that is given. */
+  steady?: Clock;
 }
 
 export type { Held } from './read.ts';
@@ -78,16 +84,18 @@ export interface ImageCache {
 export async function openCache(options: CacheOptions): Promise<ImageCache> {
   const { directory, quotaBytes, clock = systemClock, log } = options;
   const troubles = new Troubles(log);
-  const damaged = { tell: (_: Damage) => {} };
+  const told = { damage: (_: Damage) => {}, leave: () => {} };
   const store = await Store.open({
     directory,
     quotaBytes,
     clock,
     onFault: (error) => troubles.note(error, clock.now()),
-    onDamage: (damage) => damaged.tell(damage),
+    onDamage: (damage) => told.damage(damage),
+    onLeave: () => told.leave(),
   });
   const cache = new DesiredCache(store, troubles, options);
-  damaged.tell = (damage) => cache.takeDamage(damage);
+  told.damage = (damage) => cache.takeDamage(damage);
+  told.leave = () => cache.changed();
   cache.start();
   return cache;
 }
@@ -100,14 +108,20 @@ class DesiredCache implements ImageCache {
   readonly #store: Store;
   readonly #options: CacheOptions;
   readonly #clock: Clock;
+  readonly #steady: Clock;
   readonly #log: Log;
+  readonly #troubles: Troubles;
   readonly #pulls: Pulls;
   readonly #wishes = new Wishes();
   readonly #listeners = new Set<() => void>();
   readonly #senders = new Senders();
+  /** Withdrawn, and being removed. */
+  readonly #expelled = new Set<string>();
   readonly #stop = new AbortController();
   #scrub: Scrub | undefined;
   #damages = 0;
+  /** Found damaged just now: not pulled before whoever counts on it was told. */
+  readonly #resting = new Set<string>();
   #proving: Promise<void> = Promise.resolve();
 
   constructor(store: Store, troubles: Troubles, options: CacheOptions) {
@@ -115,10 +129,13 @@ class DesiredCache implements ImageCache {
     this.#store = store;
     this.#options = options;
     this.#clock = clock;
+    this.#steady = options.steady ?? options.clock ?? steadyClock;
     this.#log = log;
-    const spared = () => this.#wishes.spared();
-    const onChange = () => this.#changed();
-    this.#pulls = openPulls(options, { store, clock, quotaBytes, spared, onChange, log });
+    this.#troubles = troubles;
+    const { isSpared } = this.#wishes;
+    const onChange = () => this.changed();
+    const clocks = { clock, steady: this.#steady };
+    this.#pulls = openPulls(options, { store, ...clocks, quotaBytes, isSpared, onChange, log });
     this.operator = cacheOperator({
       ...this.#parts,
       troubles,
@@ -135,7 +152,8 @@ class DesiredCache implements ImageCache {
     const onLost = (digest: string) => {
       if (this.#isLost(digest)) this.#recover(digest);
     };
-    const parts = { clock: this.#clock, log: this.#log, onLost };
+    const onFault = (error: unknown) => this.#troubles.note(error, this.#clock.now());
+    const parts = { clock: this.#clock, steady: this.#steady, log: this.#log, onFault, onLost };
     if (scrub !== undefined) this.#scrub = startScrub(this.#store, scrub, parts);
   }
 
@@ -148,13 +166,17 @@ class DesiredCache implements ImageCache {
   }
 
   get #parts(): CacheParts {
-    return { wishes: this.#wishes, store: this.#store, puller: this.#puller };
+    const refOf = (digest: string) => this.#refOf(digest);
+    return { wishes: this.#wishes, store: this.#store, puller: this.#puller, refOf };
+  }
+
+  #refOf(digest: string): string {
+    return this.#wishes.wanted().get(digest)?.ref ?? this.#options.refOf?.(digest) ?? digest;
   }
 
   desire(images: CacheImage[], withdrawn: readonly string[] = [], pinned: readonly string[] = []): void {
     this.#wishes.state(images, withdrawn, pinned);
     this.#converge();
-    this.#expelWithdrawn();
     void this.#trim();
   }
 
@@ -170,7 +192,7 @@ class DesiredCache implements ImageCache {
   }
 
   state(digest: string): CachedImage | undefined {
-    return this.#wishes.isWithdrawn(digest) ? withdrawnRow(digest) : rowOf(digest, this.#parts);
+    return rowOf(digest, this.#parts);
   }
 
   async ready(digest: string, signal?: AbortSignal): Promise<void> {
@@ -178,6 +200,10 @@ class DesiredCache implements ImageCache {
     const refused = this.#wishes.refused(digest);
     if (refused?.error !== undefined) throw fromWireError(refused.error);
     if (this.#store.get(digest) !== undefined) return;
+    if (this.#store.unproven.has(digest)) {
+      await abortable(this.#proveAgain(digest), signal);
+      if (this.#store.get(digest) !== undefined) return;
+    }
     const wanted = this.#wishes.wanted().get(digest);
     // Of what was damaged: whoever waits for it does not wait for the pause as well.
     if (wanted !== undefined && this.#puller.get(digest) === undefined) this.#puller.begin(wanted);
@@ -188,8 +214,7 @@ class DesiredCache implements ImageCache {
   async open(digest: string): Promise<Held | undefined> {
     if (this.#wishes.refused(digest) !== undefined || this.#wishes.isWithdrawn(digest)) return undefined;
     const before = this.#store.get(digest);
-    const usable = before === undefined || (await this.#verified(digest));
-    const held = usable ? await this.#store.openHeld(digest) : undefined;
+    const held = (await this.#verified(digest)) ? await this.#store.openHeld(digest) : undefined;
     if (before !== undefined && this.#isLost(digest)) this.#recover(digest);
     return held && this.#senders.watched(digest, held, () => this.#wishes.isWithdrawn(digest));
   }
@@ -217,18 +242,21 @@ class DesiredCache implements ImageCache {
     if (this.#closed) return;
     this.#stop.abort();
     this.#listeners.clear();
-    await this.#pulls.close();
-    await this.#scrub?.close();
-    await this.#proving;
+    await Promise.all([this.#store.endHashing(), this.#pulls.close(), this.#scrub?.close(), this.#proving]);
     this.#store.close();
   }
 
-  /** Its bytes were hashed since this process began: a disk may have lost what an earlier one wrote. */
+  /** Its bytes were hashed since this process began: a disk may have lost what an earlier one wrote. Of what is not here there is nothing to hash. */
   async #verified(digest: string): Promise<boolean> {
-    if (this.#store.isVerified(digest)) return true;
-    const verified = this.#store.verifyNow(digest);
-    const tooLong = this.#clock.sleep(longestVerifyMs, this.#stop.signal).then(() => false);
-    return Promise.race([verified, tooLong]);
+    const isHeld = this.#store.get(digest) !== undefined;
+    if (isHeld && this.#store.isVerified(digest)) return true;
+    if (!isHeld && !this.#store.unproven.has(digest)) return false;
+    const verified = isHeld ? this.#store.verify(digest) : this.#proveAgain(digest);
+    const tooLong = this.#steady.sleep(longestVerifyMs, this.#stop.signal).then(() => false);
+    return Promise.race([verified, tooLong]).catch((error) => {
+      if (this.#closed) return false;
+      throw error;
+    });
   }
 
   /** Whether what was held is gone, and not because it was damaged: that is told apart. */
@@ -240,11 +268,15 @@ class DesiredCache implements ImageCache {
   takeDamage(damage: Damage): void {
     this.#log.error({ ...damage, err: damageError(damage) }, 'a held image is damaged; it is in quarantine');
     this.#damages++;
+    this.#resting.add(damage.digest);
     this.#options.onDamage?.(damage);
-    this.#changed();
-    this.#clock
+    this.changed();
+    this.#steady
       .sleep(repullAfterMs, this.#stop.signal)
-      .then(() => this.#converge())
+      .then(() => {
+        this.#resting.delete(damage.digest);
+        this.#converge();
+      })
       .catch(ignore);
   }
 
@@ -257,33 +289,39 @@ class DesiredCache implements ImageCache {
     }
     const { start, stop } = pullChanges(this.#wishes.wanted(), held, this.#puller.images());
     for (const digest of stop) void this.#puller.stop(digest);
-    for (const image of start) if (!this.#rests(image.digest)) this.#puller.begin(image);
-    this.#changed();
-  }
-
-  /** Whether it was found damaged just now. */
-  #rests(digest: string): boolean {
-    const damage = this.#store.damage(digest);
-    return damage !== undefined && this.#clock.now() < damage.at + repullAfterMs;
+    for (const image of start) if (!this.#resting.has(image.digest)) this.#puller.begin(image);
+    this.#expelWithdrawn();
+    this.changed();
   }
 
   /** A quota may be smaller than it was: what nobody wants goes. */
   async #trim(): Promise<void> {
-    for (const digest of this.#store.beyondQuota(this.#wishes.spared()))
-      await this.#store.evict(digest).catch((error) => this.#log.warn({ digest, err: error }, 'not evicted'));
+    const { isSpared } = this.#wishes;
+    for (const digest of this.#store.beyondQuota(isSpared))
+      await this.#store
+        .evict(digest, isSpared)
+        .catch((error) => this.#log.warn({ digest, err: error }, 'not evicted'));
   }
 
   #expelWithdrawn(): void {
     const parts = { ...this.#parts, senders: this.#senders, log: this.#log };
-    for (const digest of withdrawnHere(parts)) void expel(digest, parts).then(() => this.#changed());
+    for (const digest of withdrawnHere(parts)) {
+      if (this.#expelled.has(digest)) continue;
+      this.#expelled.add(digest);
+      void expel(digest, parts).finally(() => {
+        this.#expelled.delete(digest);
+        this.changed();
+      });
+    }
   }
 
   /** Hashes the files that no record vouches for. Those that are desired are hashed by their pull. */
   async #proveAll(): Promise<void> {
-    for (const digest of this.#store.unproven()) {
+    for (const digest of [...this.#store.unproven.keys()]) {
       if (this.#closed) return;
       await this.#proveAgain(digest);
     }
+    await this.#trim();
   }
 
   /**
@@ -296,18 +334,20 @@ class DesiredCache implements ImageCache {
     if (!this.#wishes.wanted().has(digest)) void this.#proveAgain(digest);
   }
 
-  async #proveAgain(digest: string): Promise<void> {
+  /** Whether it is held now. */
+  async #proveAgain(digest: string): Promise<boolean> {
     try {
-      const ref = this.#wishes.wanted().get(digest)?.ref ?? digest;
-      await this.#store.prove(digest, ref);
+      const isHeld = await this.#store.prove(digest, this.#refOf(digest));
       this.#converge();
-      this.#expelWithdrawn();
+      return isHeld;
     } catch (error) {
-      this.#log.error({ digest, err: error }, 'a held image cannot be read');
+      if (!this.#closed) this.#log.error({ digest, err: error }, 'a held image cannot be read');
+      return false;
     }
   }
 
-  #changed(): void {
+  /** Tells the listeners. */
+  changed(): void {
     if (!this.#closed) for (const listener of this.#listeners) listener();
   }
 }

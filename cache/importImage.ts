@@ -31,36 +31,36 @@ export async function importImage(
 ): Promise<string> {
   const expected = options.digest === undefined ? undefined : vouchedFor(options.digest, parts, options);
   const partial = await parts.store.newPartial();
-  const promise = `import ${Date.now()} ${Math.random()}`;
   try {
-    await receive(bytes, partial, { ...parts, promise, sizeBytes: expected?.sizeBytes }, options);
+    await receive(bytes, partial, { ...parts, sizeBytes: expected?.sizeBytes }, options);
     const found = partial.digest();
     if (options.digest !== undefined && found !== options.digest) throw digestMismatch(options.digest, found);
     const image = vouchedFor(found, parts, options);
     if (image.sizeBytes !== undefined && image.sizeBytes !== partial.sizeBytes)
       throw sizeMismatch(image.sizeBytes, partial.sizeBytes);
-    await parts.puller.stop(found);
-    await partial.commit(found);
-    await parts.store.add(found, image.ref);
-    return found;
+    await parts.store.commit(partial, image);
+    await parts.puller.arrived(found);
+    // While it was flushed the centre may have withdrawn it.
+    if (!parts.wishes.isWithdrawn(found)) return found;
+    await parts.store.expel(found);
+    throw withdrawnError(found);
   } catch (error) {
     if (isFullDisk(error)) throw noRoom(expected?.sizeBytes, 'disk');
     throw diskFault(error) ?? error;
   } finally {
-    parts.store.releaseRoom(promise);
+    parts.store.releaseRoom(partial);
     await partial.discard();
   }
 }
 
 interface Receiving extends CacheParts {
-  promise: string;
   sizeBytes: number | undefined;
 }
 
 async function receive(
   bytes: AsyncIterable<Buffer>,
   partial: PartialArtifact,
-  { store, wishes, promise, sizeBytes }: Receiving,
+  { store, wishes, sizeBytes }: Receiving,
   { onReceived }: ImportOptions,
 ): Promise<void> {
   let promised = 0;
@@ -69,7 +69,7 @@ async function receive(
     if (sizeBytes !== undefined && needed > sizeBytes) throw sizeMismatch(sizeBytes, needed);
     if (needed > promised) {
       promised = sizeBytes ?? needed + roomStepBytes;
-      await store.makeRoom(promise, promised, wishes.spared(), partial);
+      await store.makeRoom(partial, promised, wishes.isSpared);
     }
     await partial.append(chunk);
     onReceived?.(partial.sizeBytes);

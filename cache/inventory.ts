@@ -5,12 +5,23 @@ import type { CachedImage } from '#contract/images.ts';
 import type { HeldRecord } from './heldIndex.ts';
 import type { PullState } from './puller.ts';
 import { secondsLeft } from './rate.ts';
+import type { FileStamp } from './stamp.ts';
 
 export function readyRow(
   { digest, ref, sizeBytes }: HeldRecord,
   state: 'ready' | 'evicting' = 'ready',
 ): CachedImage {
   return { digest, ref, state, sizeBytes };
+}
+
+/** A file that is hashed before it counts comes from the disk as another comes from its source. */
+export function unprovenRow(
+  digest: string,
+  ref: string,
+  { sizeBytes }: FileStamp,
+  hashedBytes = 0,
+): CachedImage {
+  return { digest, ref, state: 'pulling', sizeBytes, receivedBytes: hashedBytes };
 }
 
 export function pullRow({ image, receivedBytes, bytesPerSecond, error, nextTryAt }: PullState): CachedImage {

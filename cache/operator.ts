@@ -62,8 +62,7 @@ export interface OperatorParts extends CacheParts {
 
 export function cacheOperator(parts: OperatorParts): CacheOperator {
   const { store, wishes, troubles, damages, scrubbed, onChange } = parts;
-  const verifying = new Map<string, number>();
-  const show = (digest: string) => detailOf(digest, parts, verifying);
+  const show = (digest: string) => detailOf(digest, parts);
   return {
     list: () => [...digestsWithRow(parts)].flatMap((digest) => show(digest) ?? []),
     show,
@@ -80,7 +79,7 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
     },
     verify: async (digest) => {
       if (store.get(digest) === undefined) throw notHeld(digest);
-      return verifyCounting(digest, parts, verifying).finally(onChange);
+      return store.verify(digest, { direct: true }).finally(onChange);
     },
     evict: async (digest) => {
       wishes.answered(digest);
@@ -98,30 +97,12 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
   };
 }
 
-async function verifyCounting(
-  digest: string,
-  { store }: CacheParts,
-  verifying: Map<string, number>,
-): Promise<boolean> {
-  verifying.set(digest, 0);
-  const pace = (bytes: number) => void verifying.set(digest, (verifying.get(digest) ?? 0) + bytes);
-  try {
-    return await store.verify(digest, { direct: true, pace });
-  } finally {
-    verifying.delete(digest);
-  }
-}
-
-function detailOf(
-  digest: string,
-  parts: CacheParts,
-  verifying: ReadonlyMap<string, number>,
-): CacheDetail | undefined {
+function detailOf(digest: string, parts: CacheParts): CacheDetail | undefined {
   const row = rowOf(digest, parts);
   if (row === undefined) return undefined;
   const { wishes, store } = parts;
   const held = store.get(digest);
-  const verifiedBytes = verifying.get(digest);
+  const verifiedBytes = held && store.hashedBytes(digest);
   return {
     ...row,
     desired: wishes.isDesired(digest),

@@ -1,17 +1,19 @@
 import type { Dispatcher } from 'undici';
+import { abortable } from '#base/abortable.ts';
 import type { Clock } from '#base/clock.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { CacheImage } from '#contract/images.ts';
 import { diskFault, isFullDisk } from './diskFaults.ts';
 import { noRoom, unreachable } from './faults.ts';
+import type { IsSpared } from './makingRoom.ts';
 import { pullSource } from './pull/source.ts';
 import type { Store } from './store.ts';
 import type { PartialArtifact } from './write.ts';
 
 export interface PullContext {
   store: Store;
-  /** Digests that must not be evicted for this one. */
-  spared: () => ReadonlySet<string>;
+  /** Whether an image must not be evicted for this one. */
+  isSpared: IsSpared;
   dispatcher: Dispatcher;
   clock: Clock;
   quotaBytes: number;
@@ -28,7 +30,7 @@ export interface PullContext {
  *   another was not reached
  */
 export async function pullImage(image: CacheImage, context: PullContext): Promise<void> {
-  if (await context.store.prove(image.digest, image.ref)) return;
+  if (await abortable(context.store.prove(image.digest, image.ref), context.signal)) return;
   const failures: unknown[] = [];
   for (const source of image.sources) {
     try {
@@ -46,32 +48,31 @@ export async function pullImage(image: CacheImage, context: PullContext): Promis
 
 async function pullFrom(source: string, image: CacheImage, context: PullContext): Promise<void> {
   const { store } = context;
-  const { digest, ref, sizeBytes } = image;
+  const { digest, sizeBytes } = image;
   const partial = await store.newPartial();
   try {
-    const makeRoom = promising(partial, image, context);
+    const makeRoom = promising(partial, context);
     if (sizeBytes !== undefined) await makeRoom(sizeBytes);
     const { contentType } = await pullSource(source, digest, reporting(partial, context, makeRoom), {
       ...context,
       limitBytes: context.quotaBytes,
       ...(sizeBytes === undefined ? { onSize: makeRoom } : { expectedBytes: sizeBytes }),
     });
-    await partial.commit(digest, contentType === undefined ? {} : { contentType });
-    await store.add(digest, ref);
+    await store.commit(partial, image, contentType === undefined ? {} : { contentType });
   } finally {
+    store.releaseRoom(partial);
     await partial.discard();
-    store.releaseRoom(digest);
   }
 }
 
 type MakeRoom = (bytes: number) => Promise<void>;
 
 /** Promises the most that was asked for so far. */
-function promising(partial: PartialArtifact, { digest }: CacheImage, context: PullContext): MakeRoom {
+function promising(partial: PartialArtifact, { store, isSpared }: PullContext): MakeRoom {
   let wantedBytes = 0;
   return (bytes) => {
     wantedBytes = Math.max(wantedBytes, bytes);
-    return context.store.makeRoom(digest, wantedBytes, context.spared(), partial);
+    return store.makeRoom(partial, wantedBytes, isSpared);
   };
 }
 

@@ -42,7 +42,10 @@ export interface PullerOptions {
   /** One try. */
   pullOnce: (image: CacheImage, flow: PullFlow) => Promise<void>;
   parallelPulls: number;
+  /** The time of the day. */
   clock: Clock;
+  /** For durations. */
+  steady: Clock;
   onChange: () => void;
   onFailure: (image: CacheImage, error: Error, nextTryAt: number | undefined) => void;
 }
@@ -89,9 +92,15 @@ export class Puller {
     await pull.ended;
   }
 
+  /** The image came in another way: who waits for it has it, and its tries end. */
+  async arrived(digest: string): Promise<void> {
+    this.#pulls.get(digest)?.tried.resolve();
+    await this.stop(digest);
+  }
+
   get(digest: string): PullState | undefined {
     const pull = this.#pulls.get(digest);
-    const bytesPerSecond = pull?.rate.bytesPerSecond(this.#options.clock.now());
+    const bytesPerSecond = pull?.rate.bytesPerSecond(this.#options.steady.now());
     return pull && { ...pull, ...(bytesPerSecond !== undefined && { bytesPerSecond }) };
   }
 
@@ -141,7 +150,7 @@ export class Puller {
     const { signal } = stop;
     const onReceived = (bytes: number) => {
       pull.receivedBytes = bytes;
-      pull.rate.note(bytes, this.#options.clock.now());
+      pull.rate.note(bytes, this.#options.steady.now());
     };
     const flow = { onReceived, pass: () => this.#turns.pass(urgency, signal), signal };
     try {

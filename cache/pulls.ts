@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Bandwidth, type BandwidthWindow } from './bandwidth.ts';
+import type { IsSpared } from './makingRoom.ts';
 import type { SourceProxy } from './pull/proxy.ts';
 import { type SourceTimeouts, sourceAgent } from './pull/source.ts';
 import { Puller } from './puller.ts';
@@ -25,8 +26,10 @@ export interface PullParts {
   store: Store;
   clock: Clock;
   quotaBytes: number;
-  /** Digests that are not evicted for what is pulled. */
-  spared: () => ReadonlySet<string>;
+  /** For durations: whoever sets the time of the day moves no pause. */
+  steady: Clock;
+  /** Whether an image is not evicted for what is pulled. */
+  isSpared: IsSpared;
   onChange: () => void;
   log: Log;
 }
@@ -42,10 +45,10 @@ const defaultTimeouts: SourceTimeouts = { connectMs: 10_000, idleMs: 30_000 };
 /** The pulls of one cache, with the connections that they share. */
 export function openPulls(options: PullOptions, parts: PullParts): Pulls {
   const { parallelPulls = 2, sourceCa, proxy, bandwidth: windows = [], timeouts = defaultTimeouts } = options;
-  const { store, clock, quotaBytes, spared, onChange, log } = parts;
+  const { store, clock, steady, quotaBytes, isSpared, onChange, log } = parts;
   const dispatcher = sourceAgent({ sourceCa, proxy, timeouts });
-  const bandwidth = new Bandwidth(windows, clock);
-  const context = { store, clock, quotaBytes, dispatcher, spared };
+  const bandwidth = new Bandwidth(windows, clock, steady);
+  const context = { store, clock, quotaBytes, dispatcher, isSpared };
   const puller = new Puller({
     pullOnce: (image, { onReceived, pass, signal }) => {
       const pace = async (bytes: number) => {
@@ -56,6 +59,7 @@ export function openPulls(options: PullOptions, parts: PullParts): Pulls {
     },
     parallelPulls,
     clock,
+    steady,
     onChange,
     onFailure: ({ ref, digest }, error, nextTryAt) =>
       log.warn({ ref, digest, err: error, nextTryAt }, 'an image could not be pulled'),

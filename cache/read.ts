@@ -1,6 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { systemCode } from '#base/errors.ts';
 import { isUnreadable } from './diskFaults.ts';
 import { sendRange } from './send.ts';
 
@@ -17,27 +16,11 @@ export interface Held {
   close(): Promise<void>;
 }
 
-/** What tells one state of a file from another without reading it. */
-export interface FileStamp {
-  sizeBytes: number;
-  mtimeNs: bigint;
-}
-
-export async function openArtifact(file: string): Promise<{ handle: FileHandle; stamp: FileStamp }> {
-  const handle = await open(file, 'r');
-  const { size, mtimeNs } = await handle.stat({ bigint: true });
-  return { handle, stamp: { sizeBytes: Number(size), mtimeNs } };
-}
-
-export function sameStamp(one: FileStamp, other: FileStamp): boolean {
-  return one.sizeBytes === other.sizeBytes && one.mtimeNs === other.mtimeNs;
-}
-
 export interface HeldHooks {
   /** Called once. */
   onClose: () => void;
-  /** The disk did not give back what it has, `code` being the system's error: the bytes are no good to anybody else either. */
-  onFault: (code: string) => void;
+  /** The file did not give its bytes: perhaps to nobody any more. */
+  onFault: () => void;
 }
 
 export function heldOf(handle: FileHandle, sizeBytes: number, { onClose, onFault }: HeldHooks): Held {
@@ -50,8 +33,7 @@ export function heldOf(handle: FileHandle, sizeBytes: number, { onClose, onFault
     try {
       return await reading;
     } catch (error) {
-      const code = readFault(error);
-      if (code !== undefined) onFault(code);
+      if (isReadFault(error)) onFault();
       throw error;
     }
   };
@@ -67,9 +49,8 @@ export function heldOf(handle: FileHandle, sizeBytes: number, { onClose, onFault
 }
 
 /** A fault of the file, not of who reads it; a file that ends early was cut after it was opened. */
-function readFault(error: unknown): string | undefined {
-  if (error instanceof RangeError) return 'it ends early';
-  return isUnreadable(error) ? systemCode(error) : undefined;
+function isReadFault(error: unknown): boolean {
+  return error instanceof RangeError || isUnreadable(error);
 }
 
 async function readHead(handle: FileHandle, length: number): Promise<Buffer> {

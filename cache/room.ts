@@ -5,27 +5,29 @@ import { noRoom } from './faults.ts';
 /** Left free for the site's database and its logs, which may share the disk: without a write nothing boots. */
 const reserve = { share: 0.05, mostBytes: 1024 ** 3 };
 
-/** Room that a pull was promised, and what of it its file takes by now. */
-export interface Promised {
-  bytes: number;
-  partial: { readonly sizeBytes: number };
+/** What is on its way in, and how much of it the disk has by now. */
+export interface Growing {
+  readonly sizeBytes: number;
 }
 
 /** What takes room in the cache, and what of it must stay. */
 export interface Taken {
   held: () => Iterable<HeldFacts>;
-  heldBytes: number;
+  readonly heldBytes: number;
   /** Of files that are still to be hashed. */
-  unprovenBytes: number;
+  readonly unprovenBytes: number;
   /** Whether it must stay: desired, pinned or in use. */
   keep: (digest: string) => boolean;
+  quarantineBytes: () => Promise<number>;
+  emptyQuarantine: () => Promise<unknown>;
 }
 
 /** How much may come in, and what goes for it. */
 export class Room {
   readonly #root: string;
   readonly quotaBytes: number;
-  readonly #promised = new Map<string, Promised>();
+  /** The bytes that each was promised. */
+  readonly #promised = new Map<Growing, number>();
 
   constructor(root: string, quotaBytes: number) {
     this.#root = root;
@@ -33,33 +35,46 @@ export class Room {
   }
 
   /**
-   * Promises room to a pull; a further promise for one digest replaces the first. Returns what is to be evicted for it.
+   * Promises room; a further promise for the same replaces the first. Returns what is to be evicted for it. What is in quarantine takes room
+   * of the disk, not of the quota, and goes before any image.
    * @throws RailheadError DRIVER_ERROR, reason `no-space`
    */
-  async promise(digest: string, promise: Promised, taken: () => Taken): Promise<string[]> {
+  async promise(growing: Growing, bytes: number, taken: Taken): Promise<string[]> {
     const disk = await this.#disk();
-    this.#promised.delete(digest);
-    const asked = { ...this.#asked(promise, taken()), ...disk };
+    if (await this.#needsQuarantine({ ...this.#asked(growing, bytes, taken), ...disk }, taken)) {
+      await taken.emptyQuarantine();
+      Object.assign(disk, await this.#disk());
+    }
+    this.#promised.delete(growing);
+    const asked = { ...this.#asked(growing, bytes, taken), ...disk };
     const evicted = evictions(asked);
     if (evicted === undefined) throw noRoomFor(asked);
-    this.#promised.set(digest, promise);
+    this.#promised.set(growing, bytes);
     return evicted;
   }
 
-  release(digest: string): void {
-    this.#promised.delete(digest);
+  release(growing: Growing): void {
+    this.#promised.delete(growing);
   }
 
-  #asked(promise: Promised, taken: Taken): Omit<RoomAsked, 'freeBytes' | 'reserveBytes'> {
-    const others = [...this.#promised.values()];
+  /** Whether the disk lacks room, and all would fit once the quarantine is empty. */
+  async #needsQuarantine(asked: RoomAsked, taken: Taken): Promise<boolean> {
+    if (missingRoom(asked).disk <= 0) return false;
+    const bytes = await taken.quarantineBytes();
+    return bytes > 0 && evictions({ ...asked, freeBytes: asked.freeBytes + bytes }) !== undefined;
+  }
+
+  #asked(growing: Growing, bytes: number, taken: Taken): Omit<RoomAsked, 'freeBytes' | 'reserveBytes'> {
+    const others = [...this.#promised].filter(([one]) => one !== growing);
     const { held, heldBytes, keep, unprovenBytes } = taken;
+    const unwritten = [...others, [growing, bytes] as const].map(([one, most]) => most - one.sizeBytes);
     return {
       held,
       heldBytes,
       keep,
-      promisedBytes: sum(others.map(({ bytes }) => bytes)) + unprovenBytes,
-      neededBytes: promise.bytes,
-      unwrittenBytes: sum([...others, promise].map(({ bytes, partial }) => bytes - partial.sizeBytes)),
+      promisedBytes: sum(others.map(([, most]) => most)) + unprovenBytes,
+      neededBytes: bytes,
+      unwrittenBytes: sum(unwritten),
       quotaBytes: this.quotaBytes,
     };
   }

@@ -24,8 +24,13 @@ export interface Scrub extends Closable {
 }
 
 export interface ScrubParts {
+  /** The time of the day, by which it is noted when an image was read. */
   clock: Clock;
+  /** For durations. */
+  steady: Clock;
   log: Log;
+  /** An image cannot be read now, for no fault of its own; the others are. */
+  onFault(error: unknown): void;
   /** An image that was to be read is not held any more. */
   onLost(digest: string): void;
 }
@@ -39,40 +44,46 @@ const longestPauseMs = 3_600_000;
 export function startScrub(
   store: Store,
   { bytesPerSecond, everyMs }: ScrubOptions,
-  { clock, log, onLost }: ScrubParts,
+  { clock, steady, log, onFault, onLost }: ScrubParts,
 ): Scrub {
   const stop = new AbortController();
   const state: ScrubState = { doneBytes: 0, totalBytes: 0 };
-  const pace = pacer(bytesPerSecond, clock, stop.signal);
+  /** Until when, on the steady clock, an image that could not be read is let be. */
+  const resting = new Map<string, number>();
+  const pace = pacer(bytesPerSecond, steady, stop.signal);
+  const onRead = (bytes: number) => {
+    state.doneBytes += bytes;
+    state.totalBytes += bytes;
+  };
   const read = async ({ digest, ref }: HeldRecord) => {
     Object.assign(state, { digest, doneBytes: 0 });
-    const count = async (bytes: number) => {
-      state.doneBytes += bytes;
-      state.totalBytes += bytes;
-      await pace(bytes);
-    };
-    if (await store.verify(digest, { direct: true, pace: count }))
+    if (await store.verify(digest, { direct: true, onRead, pace }))
       log.debug({ ref, digest }, 'a held image was read again');
     else onLost(digest);
   };
   const forever = async () => {
     while (!stop.signal.aborted) {
-      const { next, pauseMs } = nextToRead(store.held(), clock.now(), everyMs);
-      if (next !== undefined) await read(next);
+      const now = steady.now();
+      const ready = store.held().filter(({ digest }) => (resting.get(digest) ?? 0) <= now);
+      const { next, pauseMs } = nextToRead(ready, clock.now(), everyMs);
+      if (next !== undefined) await read(next).catch((error) => putOff(next, error));
       delete state.digest;
       // Also after a reading: one that cannot be ended must not turn into a loop.
-      await clock.sleep(next === undefined ? pauseMs : 1, stop.signal);
+      await steady.sleep(next === undefined ? pauseMs : 1, stop.signal);
     }
   };
-  const ended = forever().catch((error) => {
-    if (!stop.signal.aborted)
-      log.error({ err: error }, 'the cache is not read again any more; restart the agent');
-  });
+  const putOff = ({ digest, ref }: HeldRecord, error: unknown) => {
+    stop.signal.throwIfAborted();
+    resting.set(digest, steady.now() + longestPauseMs);
+    onFault(error);
+    log.error({ ref, digest, err: error }, 'a held image could not be read again; the others are');
+  };
+  const ended = forever().catch(ignore);
   return {
     state,
     close: async () => {
       stop.abort();
-      await ended.catch(ignore);
+      await ended;
     },
   };
 }
@@ -83,11 +94,12 @@ export function nextToRead(
   now: number,
   everyMs: number,
 ): { next?: HeldRecord; pauseMs: number } {
+  // What was read in the future was so by a clock that was wrong.
+  const readAt = ({ verifiedAt }: HeldRecord) => (verifiedAt > now ? 0 : verifiedAt);
   let oldest: HeldRecord | undefined;
-  for (const record of held)
-    if (oldest === undefined || record.verifiedAt < oldest.verifiedAt) oldest = record;
+  for (const record of held) if (oldest === undefined || readAt(record) < readAt(oldest)) oldest = record;
   if (oldest === undefined) return { pauseMs: Math.min(everyMs, longestPauseMs) };
-  const waitMs = oldest.verifiedAt + everyMs - now;
+  const waitMs = readAt(oldest) + everyMs - now;
   if (waitMs <= 0) return { next: oldest, pauseMs: 0 };
   return { pauseMs: Math.min(waitMs, longestPauseMs) };
 }

@@ -1,17 +1,19 @@
-import { rm, stat } from 'node:fs/promises';
-import path from 'node:path';
-import type { Clock } from '#base/clock.ts';
-import { syncDirectory } from '#base/durableFile.ts';
-import { isENOENT, systemCode } from '#base/errors.ts';
-import { leastUsed } from './desired.ts';
-import { isUnreadable } from './diskFaults.ts';
-import { type HashOptions, hashFile } from './hashFile.ts';
+import { isENOENT } from '#base/errors.ts';
+import { condemn } from './condemn.ts';
+import { DigestLocks } from './digestLocks.ts';
+import { Eviction } from './eviction.ts';
+import type { HashOptions } from './hashFile.ts';
 import type { Damage, HeldRecord } from './heldIndex.ts';
 import { Holdings } from './holdings.ts';
-import { artifactPath, type CachePaths, cachePaths, prepareFolders } from './path.ts';
-import { emptyQuarantine, moveToQuarantine, quarantineBytes } from './quarantine.ts';
-import { type FileStamp, type Held, heldOf, openArtifact, sameStamp } from './read.ts';
-import { type Promised, Room, type Taken } from './room.ts';
+import { type IsSpared, MakingRoom } from './makingRoom.ts';
+import { faultOfFile, openRegular } from './openRegular.ts';
+import { artifactPath, cachePaths, prepareFolders } from './path.ts';
+import { Proving } from './proving.ts';
+import { emptyQuarantine, quarantineBytes } from './quarantine.ts';
+import { type Held, heldOf } from './read.ts';
+import type { Growing } from './room.ts';
+import type { Shelf } from './shelf.ts';
+import { type FileStamp, sameStamp, stampAt } from './stamp.ts';
 import { survey } from './survey.ts';
 import { Uses } from './uses.ts';
 import { PartialArtifact } from './write.ts';
@@ -19,66 +21,49 @@ import { PartialArtifact } from './write.ts';
 /** A use is written down at most this often: every range that is served is a use. */
 const useGranularityMs = 60_000;
 
-export interface StoreOptions {
+export interface StoreOptions extends Pick<Shelf, 'clock' | 'onFault' | 'onDamage' | 'onLeave'> {
   directory: string;
   quotaBytes: number;
-  clock: Clock;
-  /** The disk refused something that the cache can do without for now. */
-  onFault: (error: unknown) => void;
-  /** An artifact that was held, or lay under its name, is no more. */
-  onDamage: (damage: Damage) => void;
 }
 
 /**
- * The artifacts on disk. Which of them may be shown? Those whose bytes were hashed while their file had the
- * size and modification time that it still has. A file without such a record (the index was lost, or the
- * process died between rename and record) is hashed first. What turns out to be damaged goes to quarantine.
+ * The artifacts on disk. Which of them may be shown? Those whose bytes were hashed while their file had the stamp that it still has. A file
+ * without such a record (the index was lost, or the process died between rename and record) is hashed first. What turns out to be damaged
+ * goes to quarantine.
  */
 export class Store {
-  readonly #options: StoreOptions;
-  readonly #paths: CachePaths;
-  readonly #holdings: Holdings;
-  readonly #room: Room;
-  readonly #uses = new Uses();
-  readonly #unproven: Map<string, FileStamp>;
-  readonly #proofs = new Map<string, Promise<boolean>>();
-  /** Hashed since this process began. */
-  readonly #verified = new Set<string>();
-  /** What somebody waits for: hashed as fast as it goes. */
-  readonly #hurried = new Set<string>();
-  readonly evicting = new Map<string, HeldRecord>();
+  readonly #shelf: Shelf;
+  readonly #proving: Proving;
+  readonly #eviction: Eviction;
+  readonly #room: MakingRoom;
 
-  private constructor(
-    options: StoreOptions,
-    paths: CachePaths,
-    holdings: Holdings,
-    unproven: Map<string, FileStamp>,
-  ) {
-    this.#options = options;
-    this.#paths = paths;
-    this.#holdings = holdings;
-    this.#unproven = unproven;
-    this.#room = new Room(paths.root, options.quotaBytes);
+  private constructor(shelf: Shelf, quotaBytes: number) {
+    this.#shelf = shelf;
+    this.#proving = new Proving(shelf);
+    this.#eviction = new Eviction(shelf);
+    this.#room = new MakingRoom(shelf, this.#eviction, quotaBytes);
   }
 
   /** Opens the store in whatever state its disk is: what cannot be read or written is told, and the rest serves. */
-  static async open(options: StoreOptions): Promise<Store> {
-    const paths = cachePaths(options.directory);
-    await prepareFolders(paths).catch(options.onFault);
-    const holdings = new Holdings(paths.index, options.onFault);
-    return new Store(options, paths, holdings, await survey(paths, holdings, options.onFault));
+  static async open({ directory, quotaBytes, ...hooks }: StoreOptions): Promise<Store> {
+    const paths = cachePaths(directory);
+    await prepareFolders(paths).catch(hooks.onFault);
+    const holdings = new Holdings(paths.index, hooks.onFault);
+    await survey(paths, holdings, hooks.clock.now(), hooks.onFault);
+    const shelf = { paths, holdings, uses: new Uses(), locks: new DigestLocks(), ...hooks };
+    return new Store(shelf, quotaBytes);
   }
 
   held(): HeldRecord[] {
-    return [...this.#holdings.all()];
+    return [...this.#shelf.holdings.all()];
   }
 
   get(digest: string): HeldRecord | undefined {
-    return this.#holdings.get(digest);
+    return this.#shelf.holdings.get(digest);
   }
 
   get heldBytes(): number {
-    return this.#holdings.bytes;
+    return this.#shelf.holdings.bytes;
   }
 
   get quotaBytes(): number {
@@ -87,237 +72,173 @@ export class Store {
 
   /** What was held and was found damaged, and is not here again. */
   damages(): Damage[] {
-    return [...this.#holdings.damaged.values()];
+    return [...this.#shelf.holdings.damaged.values()];
   }
 
   damage(digest: string): Damage | undefined {
-    return this.#holdings.damaged.get(digest);
+    return this.#shelf.holdings.damaged.get(digest);
   }
 
   /** Files that must be hashed before they count. */
-  unproven(): string[] {
-    return [...this.#unproven.keys()];
+  get unproven(): ReadonlyMap<string, FileStamp> {
+    return this.#shelf.holdings.unproven;
+  }
+
+  /** What is being removed now. */
+  get leaving(): ReadonlyMap<string, HeldRecord> {
+    return this.#eviction.leaving;
   }
 
   isInUse(digest: string): boolean {
-    return this.#uses.has(digest);
+    return this.#shelf.uses.has(digest);
   }
 
-  /**
-   * Hashes a file that has no record; whether it is held now. A file with other bytes than its name says, or that cannot be read, goes to
-   * quarantine.
-   */
+  /** See `Proving.prove`. */
   prove(digest: string, ref: string): Promise<boolean> {
-    return this.#once(digest, async () => {
-      if (this.#holdings.get(digest) !== undefined) return true;
-      const stamp = this.#unproven.get(digest);
-      if (stamp === undefined) return false;
-      const isWhole = await this.#isWhole(digest, ref);
-      this.#unproven.delete(digest);
-      const now = this.#options.clock.now();
-      if (isWhole) this.#record({ digest, ref, ...stamp, usedAt: now, verifiedAt: now });
-      return isWhole;
-    });
+    return this.#proving.prove(digest, ref);
   }
 
-  /**
-   * Hashes an artifact that is held once more; whether it is still held. One that was damaged goes to quarantine.
-   * @throws what `pace` throws
-   */
+  /** See `Proving.verify`. */
   verify(digest: string, options: HashOptions = {}): Promise<boolean> {
-    return this.#once(digest, async () => {
-      const record = this.#holdings.get(digest);
-      if (record === undefined) return false;
-      const pace = (bytes: number) => (this.#hurried.has(digest) ? undefined : options.pace?.(bytes));
-      if (!(await this.#isWhole(digest, record.ref, { ...options, pace }))) return false;
-      const current = this.#holdings.get(digest);
-      if (current !== undefined) this.#record({ ...current, verifiedAt: this.#options.clock.now() });
-      return current !== undefined;
-    });
+    return this.#proving.verify(digest, options);
+  }
+
+  /** How many bytes of an artifact that is being hashed were read by now. */
+  hashedBytes(digest: string): number | undefined {
+    return this.#proving.doneBytes(digest);
   }
 
   /** Whether it was hashed since this process began: what an earlier one hashed may have been lost by a power cut or a bad disk. */
   isVerified(digest: string): boolean {
-    return this.#verified.has(digest);
-  }
-
-  /** The same as `verify`, for somebody who waits: a slow verification that is under way hurries. */
-  async verifyNow(digest: string): Promise<boolean> {
-    this.#hurried.add(digest);
-    try {
-      return await this.verify(digest);
-    } finally {
-      this.#hurried.delete(digest);
-    }
+    return this.#shelf.holdings.isVerified(digest);
   }
 
   newPartial(): Promise<PartialArtifact> {
-    return PartialArtifact.create(this.#paths);
-  }
-
-  /** Records an artifact that was just committed: it takes its own room from now on, no longer the room that was promised to it. */
-  async add(digest: string, ref: string): Promise<void> {
-    const { size, mtimeNs } = await stat(artifactPath(this.#paths, digest), { bigint: true });
-    this.#room.release(digest);
-    this.#unproven.delete(digest);
-    const now = this.#options.clock.now();
-    this.#record({ digest, ref, sizeBytes: Number(size), mtimeNs, usedAt: now, verifiedAt: now });
+    return PartialArtifact.create(this.#shelf.paths);
   }
 
   /**
-   * Undefined when the artifact is not held, or when its file changed behind our back: then it has to be proven
-   * again.
+   * Holds what has arrived whole: it takes its own room from now on, no longer the room that was promised to it.
+   * @throws RailheadError DRIVER_ERROR `digest-mismatch`, or the file system's error; the temporary stays for `discard`
    */
-  async openHeld(digest: string): Promise<Held | undefined> {
-    const record = this.#holdings.get(digest);
-    if (record === undefined) return undefined;
-    const release = this.#uses.begin(digest);
-    const opened = await openArtifact(artifactPath(this.#paths, digest)).catch((error) => {
-      release();
-      if (isENOENT(error)) return undefined;
-      if (!isUnreadable(error)) throw error;
-      return this.#condemn(digest, record.ref, 'unreadable', String(systemCode(error)));
+  async commit(
+    partial: PartialArtifact,
+    { digest, ref }: { digest: string; ref: string },
+    facts: Record<string, unknown> = {},
+  ): Promise<void> {
+    await partial.flush(digest, facts);
+    const { holdings, locks, clock } = this.#shelf;
+    await locks.run(digest, async () => {
+      const stamp = await partial.publish(digest);
+      this.#room.release(partial);
+      const now = clock.now();
+      holdings.record({ digest, ref, ...stamp, usedAt: now, verifiedAt: now });
     });
-    if (opened !== undefined && sameStamp(opened.stamp, record)) {
-      this.#touch(record);
-      const onFault = (code: string) => void this.#condemn(digest, record.ref, 'unreadable', code);
-      return heldOf(opened.handle, record.sizeBytes, { onClose: release, onFault });
-    }
-    if (opened !== undefined) {
-      release();
-      await opened.handle.close();
-      this.#unproven.set(digest, opened.stamp);
-    }
-    this.#holdings.forget(digest);
-    return undefined;
+  }
+
+  /** Undefined when the artifact is not held, or when its file changed behind our back: then it has to be proven again. */
+  async openHeld(digest: string): Promise<Held | undefined> {
+    if (this.get(digest) === undefined) return undefined;
+    const held = await this.#tryOpen(digest).catch(() => undefined);
+    return held ?? this.#shelf.locks.run(digest, () => this.#openOrDoubt(digest));
   }
 
   /**
-   * Promises room to a pull, emptying the quarantine and evicting what was used least recently; `spared` and what is open stays. A further
-   * promise for one digest replaces the first.
+   * Promises room to what comes in, evicting what was used least recently; what is spared or open stays.
    * @throws RailheadError DRIVER_ERROR, reason `no-space`
    */
-  async makeRoom(
-    digest: string,
-    neededBytes: number,
-    spared: ReadonlySet<string>,
-    partial: Promised['partial'],
-  ): Promise<void> {
-    const promise = { bytes: neededBytes, partial };
-    const ask = () => this.#room.promise(digest, promise, () => this.#taken(spared));
-    // Gone files first: they are worth least.
-    const evicted = await ask().catch(async (error) => {
-      if ((await emptyQuarantine(this.#paths)) === 0) throw error;
-      return ask();
-    });
-    for (const one of evicted) await this.evict(one);
+  makeRoom(growing: Growing, neededBytes: number, isSpared: IsSpared): Promise<void> {
+    return this.#room.promise(growing, neededBytes, isSpared);
   }
 
   /** Ends the promise that `makeRoom` gave. */
-  releaseRoom(digest: string): void {
-    this.#room.release(digest);
+  releaseRoom(growing: Growing): void {
+    this.#room.release(growing);
   }
 
-  /** What is beyond the quota, least recently used first, of what may go. */
-  beyondQuota(spared: ReadonlySet<string>): string[] {
-    const { heldBytes, keep } = this.#taken(spared);
-    if (heldBytes <= this.quotaBytes) return [];
-    return leastUsed(this.#holdings.all(), heldBytes - this.quotaBytes, keep).digests;
+  /** See `MakingRoom.beyondQuota`. */
+  beyondQuota(isSpared: IsSpared): string[] {
+    return this.#room.beyondQuota(isSpared);
   }
 
-  /** Removes an artifact whatever it is used for: who has it open reads on to the end of the file, and nobody else begins. */
-  async expel(digest: string): Promise<void> {
-    await this.evict(digest);
-    this.#holdings.clearDamage(digest);
-    if (this.#unproven.delete(digest)) await this.#removeFile(digest);
+  /** See `Eviction.evict`; what is open stays. */
+  evict(digest: string, isSpared: IsSpared): Promise<boolean> {
+    return this.#eviction.evict(digest, (one) => isSpared(one) || this.isInUse(one));
   }
 
-  async evict(digest: string): Promise<void> {
-    const record = this.#holdings.get(digest);
-    if (record === undefined) return;
-    this.evicting.set(digest, record);
-    this.#holdings.forget(digest);
-    this.#verified.delete(digest);
-    await this.#removeFile(digest);
-    this.evicting.delete(digest);
+  /** See `Eviction.expel`. */
+  expel(digest: string): Promise<void> {
+    return this.#eviction.expel(digest);
   }
 
   /** Removes what is in quarantine and forgets what was damaged; returns the bytes that this frees. */
   async emptyQuarantine(): Promise<number> {
-    for (const { digest } of this.damages()) this.#holdings.clearDamage(digest);
-    return emptyQuarantine(this.#paths);
+    for (const { digest } of this.damages()) this.#shelf.holdings.clearDamage(digest);
+    return emptyQuarantine(this.#shelf.paths);
   }
 
   quarantineBytes(): Promise<number> {
-    return quarantineBytes(this.#paths);
+    return quarantineBytes(this.#shelf.paths);
+  }
+
+  /** Ends what is being hashed; who waits for it is told. */
+  endHashing(): Promise<void> {
+    return this.#proving.close();
   }
 
   close(): void {
-    this.#holdings.close();
+    this.#shelf.holdings.close();
   }
 
-  /** One hashing of a digest at a time; whoever asks meanwhile gets the same answer. */
-  #once(digest: string, work: () => Promise<boolean>): Promise<boolean> {
-    const running = this.#proofs.get(digest);
-    if (running !== undefined) return running;
-    const proof = work().finally(() => this.#proofs.delete(digest));
-    this.#proofs.set(digest, proof);
-    return proof;
-  }
-
-  async #isWhole(digest: string, ref: string, options: HashOptions = {}): Promise<boolean> {
-    const release = this.#uses.begin(digest);
+  /** Undefined when the file is not the one of the record. */
+  async #tryOpen(digest: string): Promise<Held | undefined> {
+    const { paths, uses } = this.#shelf;
+    const release = uses.begin(digest);
     try {
-      const found = await hashFile(artifactPath(this.#paths, digest), options);
-      if (found === digest) return true;
-      await this.#condemn(digest, ref, 'bit-rot', found);
+      const { handle, stamp } = await openRegular(artifactPath(paths, digest));
+      const record = this.get(digest);
+      if (record !== undefined && sameStamp(stamp, record)) {
+        this.#touch(record);
+        // One more reading decides: a disk that fails once is read again by the kernel, and the fault may be of who reads.
+        const onFault = () => void this.verify(digest, { direct: true }).catch(this.#shelf.onFault);
+        return heldOf(handle, record.sizeBytes, { onClose: release, onFault });
+      }
+      await handle.close();
     } catch (error) {
-      if (isENOENT(error)) this.#holdings.forget(digest);
-      else if (isUnreadable(error)) await this.#condemn(digest, ref, 'unreadable', String(systemCode(error)));
-      else throw error;
-    } finally {
       release();
+      throw error;
     }
-    return false;
+    release();
+    return undefined;
   }
 
-  /** Nobody gets these bytes any more: not now, not after a restart. Who has the file open reads on; its digest tells the receiver. */
-  async #condemn(digest: string, ref: string, reason: Damage['reason'], found: string): Promise<undefined> {
-    if (this.#holdings.get(digest) === undefined && !this.#unproven.has(digest)) return;
-    this.#unproven.delete(digest);
-    this.#verified.delete(digest);
-    const damage = { digest, ref, at: this.#options.clock.now(), reason, found };
-    this.#holdings.damage(damage);
-    await moveToQuarantine(this.#paths, digest).catch(this.#options.onFault);
-    this.#options.onDamage(damage);
+  /** Under the digest's lock, so that what lies there now is what counts. */
+  async #openOrDoubt(digest: string): Promise<Held | undefined> {
+    const { paths, holdings } = this.#shelf;
+    const record = this.get(digest);
+    if (record === undefined) return undefined;
+    try {
+      const held = await this.#tryOpen(digest);
+      if (held !== undefined) return held;
+      const stamp = await stampAt(artifactPath(paths, digest));
+      if (stamp !== undefined) holdings.doubt(digest, stamp);
+      else holdings.forget(digest);
+    } catch (error) {
+      await this.#notOpened(record, error);
+    }
+    return undefined;
   }
 
-  #taken(spared: ReadonlySet<string>): Taken {
-    let unprovenBytes = 0;
-    for (const { sizeBytes } of this.#unproven.values()) unprovenBytes += sizeBytes;
-    return {
-      held: () => this.#holdings.all(),
-      heldBytes: this.#holdings.bytes,
-      unprovenBytes,
-      keep: (digest) => spared.has(digest) || this.#uses.has(digest),
-    };
-  }
-
-  async #removeFile(digest: string): Promise<void> {
-    const file = artifactPath(this.#paths, digest);
-    await rm(file, { force: true });
-    await syncDirectory(path.dirname(file)).catch(this.#options.onFault);
-  }
-
-  #record(record: HeldRecord): void {
-    this.#holdings.record(record);
-    this.#verified.add(record.digest);
+  async #notOpened({ digest, ref }: HeldRecord, error: unknown): Promise<void> {
+    const found = faultOfFile(error);
+    if (found !== undefined) await condemn(this.#shelf, { digest, ref, reason: 'unreadable', found });
+    else if (isENOENT(error)) this.#shelf.holdings.forget(digest);
+    else throw error;
   }
 
   #touch(record: HeldRecord): void {
-    const usedAt = this.#options.clock.now();
-    const current = this.#holdings.get(record.digest);
-    if (current === undefined || usedAt - current.usedAt < useGranularityMs) return;
-    this.#holdings.record({ ...current, usedAt });
+    const usedAt = this.#shelf.clock.now();
+    if (Math.abs(usedAt - record.usedAt) < useGranularityMs) return;
+    this.#shelf.holdings.note({ ...record, usedAt });
   }
 }

@@ -1,30 +1,34 @@
-import { stat } from 'node:fs/promises';
-import { isENOENT } from '#base/errors.ts';
+import type { HeldRecord } from './heldIndex.ts';
 import type { Holdings } from './holdings.ts';
 import { artifactPath, type CachePaths, listArtifacts } from './path.ts';
-import { type FileStamp, sameStamp } from './read.ts';
+import { type FileStamp, sameStamp, stampAt } from './stamp.ts';
 
 /** Files looked at at a time. */
 const atOnce = 64;
 
 /**
  * Compares what the index says with the files that are there: what agrees is held from now on, records without a file are dropped, and
- * the files that no record vouches for are returned.
+ * what no record vouches for is unproven.
  */
 export async function survey(
   paths: CachePaths,
   holdings: Holdings,
+  now: number,
   onFault: (error: unknown) => void,
-): Promise<Map<string, FileStamp>> {
+): Promise<void> {
   const remembered = holdings.remembered();
-  const unproven = new Map<string, FileStamp>();
   for (const [digest, stamp] of await stamps(paths, onFault)) {
     const record = remembered.get(digest);
-    if (record !== undefined && sameStamp(record, stamp)) holdings.keep(record);
-    else unproven.set(digest, stamp);
+    if (record !== undefined && sameStamp(record, stamp)) holdings.keep(notAfter(now, record));
+    else holdings.doubt(digest, stamp);
   }
-  holdings.forgetAll([...remembered.keys()].filter((digest) => holdings.get(digest) === undefined));
-  return unproven;
+  holdings.dropRecords([...remembered.keys()].filter((digest) => holdings.get(digest) === undefined));
+}
+
+/** A clock that was wrong, or is now: what lies ahead would never be read again, nor go when room is needed. */
+function notAfter(now: number, record: HeldRecord): HeldRecord {
+  const { usedAt, verifiedAt } = record;
+  return { ...record, usedAt: Math.min(usedAt, now), verifiedAt: Math.min(verifiedAt, now) };
 }
 
 async function stamps(
@@ -38,20 +42,10 @@ async function stamps(
   const found: [string, FileStamp][] = [];
   for (let at = 0; at < digests.length; at += atOnce) {
     const some = digests.slice(at, at + atOnce).map(async (digest) => {
-      const stamp = await stampOf(artifactPath(paths, digest), onFault);
-      if (stamp !== undefined) found.push([digest, stamp]);
+      const stamp = await stampAt(artifactPath(paths, digest)).catch(onFault);
+      if (stamp) found.push([digest, stamp]);
     });
     await Promise.all(some);
   }
   return found;
-}
-
-async function stampOf(file: string, onFault: (error: unknown) => void): Promise<FileStamp | undefined> {
-  try {
-    const { size, mtimeNs } = await stat(file, { bigint: true });
-    return { sizeBytes: Number(size), mtimeNs };
-  } catch (error) {
-    if (!isENOENT(error)) onFault(error);
-    return undefined;
-  }
 }

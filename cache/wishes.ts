@@ -78,9 +78,7 @@ export class Wishes {
   }
 
   /** What is never evicted to make room. */
-  spared(): Set<string> {
-    return new Set([...this.#wanted.keys(), ...this.#pinned, ...this.#local.map(({ digest }) => digest)]);
-  }
+  readonly isSpared = (digest: string): boolean => this.#wanted.has(digest) || this.isPinned(digest);
 
   #decide(): void {
     const here = [...this.#asked.values(), ...this.#local.flatMap(({ image }) => image ?? [])];

@@ -9,6 +9,6 @@ export function withdrawnError(digest: string): RailheadError {
   });
 }
 
-export function withdrawnRow(digest: string): CachedImage {
-  return { digest, ref: digest, state: 'failed', error: toWireError(withdrawnError(digest)) };
+export function withdrawnRow(digest: string, ref: string): CachedImage {
+  return { digest, ref, state: 'failed', error: toWireError(withdrawnError(digest)) };
 }

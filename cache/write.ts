@@ -4,6 +4,7 @@ import path from 'node:path';
 import { syncDirectory } from '#base/durableFile.ts';
 import { digestMismatch } from './faults.ts';
 import { artifactPath, type CachePaths } from './path.ts';
+import { type FileStamp, stampOf } from './stamp.ts';
 
 /** After so many bytes the disk is set to work: at the end it has little left to do, and the kernel holds no gigabytes that are not written. */
 const flushEveryBytes = 64 * 1024 * 1024;
@@ -64,20 +65,28 @@ export class PartialArtifact {
   }
 
   /**
-   * Makes the artifact visible under `digest`, on stable storage.
-   * @throws RailheadError DRIVER_ERROR `digest-mismatch`; the temporary stays for `discard`
+   * Puts the bytes on stable storage, once they are known to be those of `digest`.
+   * @throws RailheadError DRIVER_ERROR `digest-mismatch`
    */
-  async commit(digest: string, facts: Record<string, unknown> = {}): Promise<void> {
+  async flush(digest: string, facts: Record<string, unknown> = {}): Promise<void> {
     const found = this.digest();
     if (found !== digest) throw digestMismatch(digest, found, facts);
     await this.#flushing;
     if (this.#flushFault !== undefined) throw this.#flushFault;
     await this.#handle.sync();
+  }
+
+  /** Makes what was flushed visible under `digest`, on stable storage, and returns the stamp of the file that was written. */
+  async publish(digest: string): Promise<FileStamp> {
+    const { mtimeNs } = await this.#handle.stat({ bigint: true });
     const target = artifactPath(this.#paths, digest);
     await mkdir(path.dirname(target), { recursive: true });
     await rename(this.#file, target);
+    // A rename changes an inode's change time, and by the descriptor it is of this file, whatever lies under the name by now.
+    const after = stampOf(await this.#handle.stat({ bigint: true }));
     await syncDirectory(path.dirname(target));
     await syncDirectory(this.#paths.artifacts);
+    return { ...after, sizeBytes: this.#sizeBytes, mtimeNs };
   }
 
   #flush(): void {

@@ -10,6 +10,7 @@ import { hashFile } from '#cache/hashFile.ts';
 import { HeldIndex } from '#cache/heldIndex.ts';
 import { openCache } from '#cache/imageCache.ts';
 import { artifactPath, cachePaths, prepareFolders } from '#cache/path.ts';
+import { stampOf } from '#cache/stamp.ts';
 import { type Benchmark, median, round, thisMachine } from './benchmark.ts';
 
 const MiB = 1024 ** 2;
@@ -53,9 +54,9 @@ async function fill(directory: string, images: number): Promise<void> {
       const file = artifactPath(paths, digest);
       mkdirSync(path.dirname(file), { recursive: true });
       writeFileSync(file, String(n));
-      const { size, mtimeNs } = statSync(file, { bigint: true });
+      const stamp = stampOf(statSync(file, { bigint: true }));
       const times = { usedAt: n, verifiedAt: Date.now() };
-      index.put({ digest, ref: `image@${n}`, sizeBytes: Number(size), mtimeNs, ...times });
+      index.put({ digest, ref: `image@${n}`, ...stamp, ...times });
     }
   });
   index.close();

@@ -35,7 +35,7 @@ describe('which limit holds', () => {
 
 test('all pulls together take no more than the limit, and the next bytes wait', async () => {
   const clock = steppingClock(at('09:00').getTime());
-  const bandwidth = new Bandwidth([office], clock);
+  const bandwidth = new Bandwidth([office], clock, clock);
   const begun = clock.now();
   for (let turn = 0; turn < 64; turn++) await bandwidth.take(MiB / 4, never);
   expect((clock.now() - begun) / 1000).toBeCloseTo(8, 1);
@@ -43,7 +43,7 @@ test('all pulls together take no more than the limit, and the next bytes wait', 
 
 test('outside of the windows nothing waits, and what was owed is forgotten when one ends', async () => {
   const clock = steppingClock(at('17:59').getTime() + 55_000);
-  const bandwidth = new Bandwidth([office], clock);
+  const bandwidth = new Bandwidth([office], clock, clock);
   await bandwidth.take(1024 * MiB, never);
   expect(clock.now()).toBeLessThan(at('18:00').getTime() + 6000);
   const sleeps = clock.sleeps.length;
@@ -52,6 +52,7 @@ test('outside of the windows nothing waits, and what was owed is forgotten when 
 });
 
 test('a pull that is wanted no more waits no longer', async () => {
-  const bandwidth = new Bandwidth([office], steppingClock(at('09:00').getTime()));
+  const clock = steppingClock(at('09:00').getTime());
+  const bandwidth = new Bandwidth([office], clock, clock);
   await expect(bandwidth.take(100 * MiB, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
 });

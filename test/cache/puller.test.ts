@@ -23,6 +23,7 @@ function failingWith(error: Error, times = Number.POSITIVE_INFINITY) {
     },
     parallelPulls: 1,
     clock,
+    steady: clock,
     onChange: () => {},
     onFailure: () => {},
   });

@@ -8,7 +8,8 @@ import { PassThrough, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Held } from '#cache/imageCache.ts';
-import { heldOf, openArtifact } from '#cache/read.ts';
+import { openRegular } from '#cache/openRegular.ts';
+import { heldOf } from '#cache/read.ts';
 import { temporaryDirectory } from './testBench.ts';
 
 // More than the buffers of a socket on loopback hold: sendfile finds it full again and again.
@@ -17,7 +18,7 @@ const bytes = randomBytes(24_500_000);
 async function heldFile(): Promise<Held> {
   const file = path.join(await temporaryDirectory(), 'artifact');
   await writeFile(file, bytes);
-  const { handle, stamp } = await openArtifact(file);
+  const { handle, stamp } = await openRegular(file);
   const held = heldOf(handle, stamp.sizeBytes, { onClose: () => {}, onFault: () => {} });
   onTestFinished(() => held.close());
   return held;

@@ -26,7 +26,7 @@ test('a withdrawn image is refused at once, whoever desires it, and its bytes ar
   await expect(cache.ready(image.digest)).rejects.toMatchObject(refusal);
   expect(await cache.section(image.digest, 'linux')).toBeUndefined();
   await expect.poll(() => filesIn(directory)).toEqual([]);
-  expect(cache.inventory().images).toEqual([]);
+  await expect.poll(() => cache.inventory().images).toEqual([]);
 });
 
 test('who is in the middle of a transfer of it is cut off', async () => {

@@ -34,6 +34,7 @@ export async function openSiteCache(
       state.events.add({ type: 'image.damaged', text: damageError(damage).message, ref, digest });
       onEvent();
     },
+    refOf: (digest) => state.cacheCatalog.find(digest)?.ref,
     log,
   });
   const { cacheImages = [], withdrawn, pinned } = state.spec.current()?.site ?? {};
