@@ -120,6 +120,8 @@ class DesiredCache implements ImageCache {
   readonly #stop = new AbortController();
   #scrub: Scrub | undefined;
   #damages = 0;
+  /** It is known what is wanted: before, anything may be. */
+  #isStated = false;
   /** Found damaged just now: not pulled before whoever counts on it was told. */
   readonly #resting = new Set<string>();
   #proving: Promise<void> = Promise.resolve();
@@ -175,6 +177,7 @@ class DesiredCache implements ImageCache {
   }
 
   desire(images: CacheImage[], withdrawn: readonly string[] = [], pinned: readonly string[] = []): void {
+    this.#isStated = true;
     this.#wishes.state(images, withdrawn, pinned);
     this.#converge();
     void this.#trim();
@@ -296,6 +299,7 @@ class DesiredCache implements ImageCache {
 
   /** A quota may be smaller than it was: what nobody wants goes. */
   async #trim(): Promise<void> {
+    if (!this.#isStated) return;
     const { isSpared } = this.#wishes;
     for (const digest of this.#store.beyondQuota(isSpared))
       await this.#store
