@@ -4,7 +4,7 @@ import { Slots } from '#base/slots.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
-import { RedfishClient } from './client.ts';
+import { RedfishClient, type Resource } from './client.ts';
 import { inspect } from './inspect/inspect.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
@@ -17,7 +17,7 @@ import { type PinOptions, pinnedAgent } from './pin.ts';
 import { relayRequest } from './relay.ts';
 import { findSystem } from './system.ts';
 import { vendorOf } from './vendors/index.ts';
-import { factsOf } from './vendors/vendor.ts';
+import { factsOf, type Vendor } from './vendors/vendor.ts';
 
 export type { BootOverride } from './operations/bootFields.ts';
 export type { Power } from './operations/powerState.ts';
@@ -67,6 +67,8 @@ export interface Bmc {
 }
 
 const readLimitMs = 30_000;
+/** What was read to find the system is an answer to the question that made us look for it, and to no later one. */
+const freshForMs = 1000;
 const writeLimitMs = 120_000;
 
 /**
@@ -151,6 +153,23 @@ class RedfishBmc implements Bmc {
     return this.#client.close();
   }
 
+  #machineOf(system: Resource, vendor: Vendor): Machine {
+    let fresh: Resource | undefined = system;
+    const foundAt = this.#clock.now();
+    return {
+      client: this.#client,
+      path: system.path,
+      vendor,
+      memory: this.#memory,
+      links: system.body,
+      takeFresh: () => {
+        const taken = this.#clock.now() - foundAt < freshForMs ? fresh : undefined;
+        fresh = undefined;
+        return taken;
+      },
+    };
+  }
+
   /** Found once; a failure is not kept. */
   #machine(): Promise<Machine> {
     this.#found ??= this.#find().catch((error) => {
@@ -166,6 +185,6 @@ class RedfishBmc implements Bmc {
     const vendor = vendorOf(facts);
     rememberOf(this.#memory, [facts.manufacturer, facts.model, facts.firmwareVersion].join(' '));
     this.#log.debug({ vendor: vendor.name, system: system.path }, 'the BMC was recognised');
-    return { client: this.#client, path: system.path, vendor, memory: this.#memory };
+    return this.#machineOf(system, vendor);
   }
 }

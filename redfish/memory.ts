@@ -12,8 +12,8 @@ export interface BmcMemory {
   bootFields?: FieldChoice;
   /** Boot overrides go to the settings resource. */
   viaSettings?: boolean;
-  /** Path of the virtual CD drive. */
-  cdDrive?: string;
+  /** Paths of the virtual CD drives. */
+  cdDrives?: string[];
   /** What InsertMedia demands beside the URL. */
   insertFields?: string[];
 }

@@ -8,7 +8,8 @@ export function fact(value: Json | undefined): string | undefined {
 
 /** A count or a size: a whole number that is not negative; some BMCs send 0 or null for what they do not know. */
 export function whole(value: Json | undefined): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : undefined;
+  const isCount = typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER;
+  return isCount ? Math.round(value) : undefined;
 }
 
 export function reading(value: Json | undefined): number | undefined {

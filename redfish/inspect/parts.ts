@@ -63,7 +63,7 @@ export function gpuOf(body: JsonObject): OobInventory['gpus'] {
 }
 
 export function memoryOf(body: JsonObject): OobInventory['memory'] {
-  const size = whole(body.CapacityMiB);
+  const size = whole((reading(body.CapacityMiB) ?? 0) * MiB);
   if (isAbsent(body) || size === undefined) return [];
   const { MemoryDeviceType, OperatingSpeedMhz, SerialNumber } = body;
   const facts = {
@@ -71,7 +71,7 @@ export function memoryOf(body: JsonObject): OobInventory['memory'] {
     speedMhz: whole(OperatingSpeedMhz),
     serial: fact(SerialNumber),
   };
-  return [{ id: idOf(body), sizeBytes: size * MiB, ...known(facts) }];
+  return [{ id: idOf(body), sizeBytes: size, ...known(facts) }];
 }
 
 /** The address of the port itself; `MACAddress` may be one that a driver or a virtual connection was given. */

@@ -23,39 +23,43 @@ export interface MediaSlot {
  * @throws RailheadError UNSUPPORTED (`reason` virtual-media) when there is none
  */
 export async function cdSlot(machine: Machine): Promise<MediaSlot> {
-  const slot = (await remembered(machine)) ?? (await chosen(machine));
+  const slots = await cdSlots(machine);
+  const slot = slots.find(({ insert }) => insert !== undefined) ?? slots[0];
   if (slot !== undefined) return slot;
   throw new RailheadError('UNSUPPORTED', 'this BMC has no virtual CD drive: boot over the network instead', {
     reason: 'virtual-media',
   });
 }
 
-async function chosen(machine: Machine): Promise<MediaSlot | undefined> {
-  const slots = await cdSlots(machine);
-  const slot = slots.find(({ insert }) => insert !== undefined) ?? slots[0];
-  if (slot !== undefined) machine.memory.cdDrive = slot.resource.path;
-  return slot;
+/** Every virtual CD or DVD drive of the machine. Where they are is remembered. */
+export async function cdSlots(machine: Machine): Promise<MediaSlot[]> {
+  const known = await remembered(machine);
+  if (known.length > 0) return known;
+  const found = await lookedFor(machine);
+  machine.memory.cdDrives = found.map(({ resource }) => resource.path);
+  return found;
 }
 
-/** The drive that was chosen the last time, if it is still there. */
-async function remembered({ client, memory }: Machine): Promise<MediaSlot | undefined> {
-  if (memory.cdDrive === undefined) return undefined;
-  return client.get(memory.cdDrive).then(slotOf, (error: unknown) => {
+/** None, when one of them is no longer there: then they are looked for again. */
+async function remembered({ client, memory }: Machine): Promise<MediaSlot[]> {
+  const slots: MediaSlot[] = [];
+  try {
+    for (const drive of memory.cdDrives ?? []) slots.push(slotOf(await client.get(drive)));
+    return slots;
+  } catch (error) {
     if (!(error instanceof BmcRefusal)) throw error;
-    delete memory.cdDrive;
-    return undefined;
-  });
+    delete memory.cdDrives;
+    return [];
+  }
 }
 
-/** Every virtual CD or DVD drive of the machine. */
-export async function cdSlots({ client, path }: Machine): Promise<MediaSlot[]> {
-  const system = (await client.get(path)).body;
-  const own = linkOf(system.VirtualMedia);
+async function lookedFor({ client, links }: Machine): Promise<MediaSlot[]> {
+  const own = linkOf(links.VirtualMedia);
   if (own !== undefined) {
     const slots = await slotsOf(client, own);
     if (slots.length > 0) return slots;
   }
-  for (const manager of await managerLinks(client, system)) {
+  for (const manager of await managerLinks(client, links)) {
     const link = linkOf((await client.get(manager)).body.VirtualMedia);
     const slots = link === undefined ? [] : await slotsOf(client, link);
     if (slots.length > 0) return slots;

@@ -1,5 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { RedfishClient, Resource } from '../client.ts';
+import type { JsonObject } from '../json.ts';
 import type { BmcMemory } from '../memory.ts';
 import type { Vendor } from '../vendors/vendor.ts';
 
@@ -25,6 +26,10 @@ export interface Machine {
   path: string;
   memory: BmcMemory;
   vendor: Vendor;
+  /** Where its links lead, as they were when it was found: they stay. Its state is read anew. */
+  links: JsonObject;
+  /** The system as it was found, for whoever asks first. */
+  takeFresh(): Resource | undefined;
 }
 
 /** Most changes show within seconds: looked at often then, later seldom. One read at a time is what a BMC bears. */
@@ -48,7 +53,7 @@ export async function waitForPower(
   const { client, path } = machine;
   const since = client.clock.now();
   for (;;) {
-    const system = await client.get(path);
+    const system = machine.takeFresh() ?? (await client.get(path));
     const { PowerState } = system.body;
     const power = powerOf(PowerState);
     if ((power === 'on' || power === 'off') && wanted.includes(power)) return { power, system };

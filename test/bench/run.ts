@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { stopRequest } from '#base/shutdown.ts';
 import type { Benchmark } from './benchmark.ts';
+import { bmc } from './bmc.ts';
 import { cache } from './cache.ts';
 import { catalog } from './catalog.ts';
 import { dhcp } from './dhcp.ts';
@@ -13,7 +14,18 @@ import { storm } from './storm.ts';
 import { tftp } from './tftp.ts';
 
 /** `npm run bench -- NAME [--quick]`: runs ours and the peers in turn; the last line on standard output is JSON. */
-const benchmarks: readonly Benchmark[] = [cache, catalog, dhcp, imageWrite, join, pull, serve, storm, tftp];
+const benchmarks: readonly Benchmark[] = [
+  bmc,
+  cache,
+  catalog,
+  dhcp,
+  imageWrite,
+  join,
+  pull,
+  serve,
+  storm,
+  tftp,
+];
 
 const { values, positionals } = parseArgs({
   options: { list: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },

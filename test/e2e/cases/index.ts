@@ -5,6 +5,7 @@ import { autoexec } from './autoexec.ts';
 import { only4011, proxy } from './besideDhcp.ts';
 import { biosUndionly } from './biosUndionly.ts';
 import { bitRot } from './bitRot.ts';
+import { bmcFlaky } from './bmcFlaky.ts';
 import { cacheCrash } from './cacheCrash.ts';
 import { cacheFullDisk } from './cacheFullDisk.ts';
 import { clockOff } from './clock.ts';
@@ -33,6 +34,7 @@ import { sanbootFallback } from './sanbootFallback.ts';
 import { secureBoot, secureBootHttp } from './secureBoot.ts';
 import { sourceFallback } from './sourceFallback.ts';
 import { badDigest, truncatedSource } from './sources.ts';
+import { sushy } from './sushy.ts';
 import { tamperingSite } from './tamperingSite.ts';
 import { twoClaimants } from './twoClaimants.ts';
 import { uefiHttp, uefiHttps } from './uefiHttp.ts';
@@ -59,6 +61,8 @@ export const cases: readonly EndToEndCase[] = [
   autoexec,
   relay,
   sanbootFallback,
+  bmcFlaky,
+  sushy,
   vlan,
   ipv6,
   ipv6Http,
