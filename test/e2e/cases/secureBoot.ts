@@ -28,18 +28,19 @@ function bySignedLoaders(name: string, device: Device): EndToEndCase {
         { name: 'm1', firmware: 'uefi-secure', memoryMiB: 1024, disks: [{ size: '1G' }] },
       ] as const;
       return withLine(report, options, { machines }, async (line) => {
-        report.phase('ramdisk');
+        report.phase('inspect');
         await enrolled(line, line.nodes.get('m1'));
         const found = await nodeOf(line);
         report.check('its BMC says that Secure Boot is on', found.secureBoot === true, found);
-        await bootRamdisk(report, line, device, options.signal);
-        const { ramdisk } = await nodeOf(line);
-        report.check('the join is trusted as far as the network', ramdisk?.trust === 'network', ramdisk);
-        await checkKernel(report, line);
         if (device === 'pxe') {
           report.phase('local disk');
           await checkDisk(report, line, options.signal);
         }
+        report.phase('ramdisk');
+        await bootRamdisk(report, line, device, options.signal);
+        const { ramdisk } = await nodeOf(line);
+        report.check('the join is trusted as far as the network', ramdisk?.trust === 'network', ramdisk);
+        await checkKernel(report, line);
         report.phase('iPXE');
         await checkRefusal(report, line, device, options.signal);
       });
