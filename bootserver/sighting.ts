@@ -1,3 +1,4 @@
+import { noAddress } from './dhcp/address.ts';
 import type { ClientFacts, ClientKind } from './dhcp/client.ts';
 import type { DhcpPacket } from './dhcp/packet.ts';
 import { relayPort } from './dhcp/relayAgent.ts';
@@ -30,7 +31,7 @@ export function sightingOf(
       firmware: architecture.firmware,
     }),
     client: kind,
-    ...(packet.giaddr !== '0.0.0.0' && { relay: { address: packet.giaddr, ...relayPort(packet) } }),
+    ...(packet.giaddr !== noAddress && { relay: { address: packet.giaddr, ...relayPort(packet) } }),
     isNewBoot,
   };
 }

@@ -28,9 +28,14 @@ export interface KnownMachine {
  */
 export function decideBoot(machine: MachineFacts, known: KnownMachine): Turn {
   const { entry, loader, leasedTo } = known;
-  const disk = (why: string): Turn => ({ kind: 'disk', why, ...(loader === undefined ? {} : { loader }) });
+  const isItself = leasedTo === machine.mac;
+  const disk = (why: string): Turn => ({
+    kind: 'disk',
+    why,
+    ...(isItself && loader !== undefined && { loader }),
+  });
   if (entry === undefined) return disk('no boot entry');
-  if (leasedTo !== machine.mac) {
+  if (!isItself) {
     const why = `its script was asked for from ${machine.address}, an address that is not leased to it`;
     return { kind: 'disk', why, alarm: true };
   }

@@ -38,3 +38,6 @@ export function isHostAddress(address: string, subnet: Subnet): boolean {
   const host = addressNumber(address) % size;
   return size <= 2 || (host !== 0 && host !== size - 1);
 }
+
+/** What stands in a field for an address when there is none (RFC 2131 §2). */
+export const noAddress = '0.0.0.0';

@@ -10,6 +10,8 @@ export interface AddressView {
   leases: LeaseView;
   reservations: Reservations;
   hosts: HostView;
+  /** Leases may have been lost, or offers with a restart a moment ago: who says that an address is his is believed while it is free. */
+  isForgetful?: boolean;
   /** Milliseconds since the epoch. */
   now: number;
 }
@@ -43,8 +45,7 @@ export function chooseAddress(
   view: AddressView,
 ): string | undefined {
   const reserved = reservedAddress(client, view);
-  if (reserved !== undefined) return mayUse(client, reserved, view) ? reserved : undefined;
-  const wished = [view.leases.ofClient(client.key)?.address, requested];
+  const wished = [reserved, view.leases.ofClient(client.key)?.address, requested];
   return (
     wished.find((address) => address !== undefined && mayUse(client, address, view)) ??
     freeAddress(client, view)
@@ -57,13 +58,21 @@ export function reservedAddress(client: ClientFacts, view: AddressView): string 
   return address !== undefined && inSubnet(address, view.network.subnet) ? address : undefined;
 }
 
-/** Whether the address is one that the client could have if nobody else had it. */
+/** Whether the address is one that the client could have if nobody else had it: of the pool only while it has none of its own. */
 function isMeantFor(client: ClientFacts, address: string, view: AddressView): boolean {
   const reserved = reservedAddress(client, view);
-  if (reserved === undefined) return isOfPool(address, view);
-  return (
-    address === reserved && address !== view.network.address && isHostAddress(address, view.network.subnet)
-  );
+  if (reserved === undefined || isBlocked(client, reserved, view)) return isOfPool(address, view);
+  return address === reserved;
+}
+
+/** Whether somebody else has the address that is reserved for the client, or it is no address for a host. */
+function isBlocked(client: ClientFacts, reserved: string, view: AddressView): boolean {
+  const { address, subnet } = view.network;
+  if (reserved === address || !isHostAddress(reserved, subnet)) return true;
+  const lease = view.leases.at(reserved);
+  const isTaken = lease !== undefined && lease.expiresAt > view.now;
+  if (isTaken && (lease.state === 'declined' || lease.key !== client.key)) return true;
+  return lease?.state !== 'bound' && isForeign(client, reserved, view);
 }
 
 /** Whether the address is one of the pool's for strangers. */
@@ -80,7 +89,11 @@ function isOpenTo(client: ClientFacts, address: string, view: AddressView): bool
   return !isForeign(client, address, view) && (isNamed(client, view) || !isKept(address, view));
 }
 
-function isNamed({ key }: ClientFacts, { reservations }: AddressView): boolean {
+/** Whether the site has said something of the client. */
+export function isNamed(
+  { key }: { key: string },
+  { reservations }: Pick<AddressView, 'reservations'>,
+): boolean {
   return reservations.reservation(key) !== undefined;
 }
 
@@ -115,7 +128,8 @@ function freeAddress(client: ClientFacts, view: AddressView): string | undefined
   return (
     nearest(start, pool, [...view.hosts.unanswered()].filter(unused)) ??
     firstOf(view.leases.unusedFrom(start), passes) ??
-    firstOf(ended(view), passes)
+    firstOf(ended(view), passes) ??
+    (isNamed(client, view) ? firstOf(idle(view), passes) : undefined)
   );
 }
 
@@ -133,6 +147,12 @@ function* ended({ leases, now }: Pick<AddressView, 'leases' | 'now'>): Iterable<
   yield* endedBefore(now, leases.endingFirst('bound'));
   yield* endedBefore(now, leases.endingFirst('declined'));
   yield* endedBefore(now + offerMs - patienceMs, leases.endingFirst('offered'));
+}
+
+/** Addresses that strangers hold without use: offers that wait for an answer, and what they say that other hosts have. */
+function* idle({ leases, reservations }: AddressView): Iterable<string> {
+  for (const state of ['offered', 'declined'] as const)
+    for (const lease of leases.endingFirst(state)) if (!isNamed(lease, { reservations })) yield lease.address;
 }
 
 function* endedBefore(time: number, leases: Iterable<Lease>): Iterable<string> {

@@ -1,10 +1,10 @@
 import { siteDiscovery } from '#contract/siteDiscovery.ts';
 import { type ArchitectureRow, architectures } from '#ipxe/bootFiles.ts';
 import { ownUserClass } from '#ipxe/ownRequest.ts';
-import { hardwareKey } from './clientKey.ts';
+import { hardwareKey, identifierKey } from './clientKey.ts';
 import { machineUuid } from './machineUuid.ts';
-import { readOption } from './options.ts';
-import { type DhcpPacket, hardwareAddress, hexBytes } from './packet.ts';
+import { dhcpOptions, readOption } from './options.ts';
+import { type DhcpPacket, hardwareAddress, hexBytes, peekOption } from './packet.ts';
 import { isRaspberryPiRom } from './raspberryPi.ts';
 import { userClasses } from './userClass.ts';
 
@@ -97,18 +97,17 @@ function architectureNumbers(packet: DhcpPacket): number[] {
 }
 
 /**
- * The key of whoever sent a datagram, without reading its options: `id/` for all that have no hardware address. What is no
- * DHCP message has some key too.
+ * The key of whoever sent a datagram, without decoding it. What is no DHCP message has some key too; a client identifier that comes in
+ * parts, or not among the first options, is not found.
  */
 export function peekClientKey(bytes: Buffer): string {
   const length = Math.min(bytes[2] ?? 0, 16);
-  if (length === 0) return 'id/';
+  if (length === 0) return identifierKey(peekOption(bytes, dhcpOptions.clientId.number));
   return `${bytes[1]}/${hexBytes(bytes.subarray(28, 28 + length))}`;
 }
 
 function clientKey(packet: DhcpPacket): string {
-  if (packet.hlen > 0) return hardwareKey(packet);
-  return `id/${readOption(packet.options, 'clientId')?.toString('hex') ?? ''}`;
+  return packet.hlen > 0 ? hardwareKey(packet) : identifierKey(readOption(packet.options, 'clientId'));
 }
 
 /** Numbers of the one-byte sub-options of option 175 that are not zero: iPXE's feature flags. */

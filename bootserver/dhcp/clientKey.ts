@@ -8,6 +8,16 @@ export function hardwareKey(packet: DhcpPacket): string {
   return `${packet.htype}/${hardwareAddress(packet)}`;
 }
 
+/** Of who has no identity at all. */
+export const noClientKey = 'id/';
+
+/** The key by a client identifier; one that fills more than an option (255 bytes) is none. */
+export function identifierKey(clientId: Buffer | undefined): string {
+  return clientId === undefined || clientId.length > 255
+    ? noClientKey
+    : `${noClientKey}${clientId.toString('hex')}`;
+}
+
 /** The key of the client that an Ethernet address is. */
 export function ethernetKey(mac: string): string {
   return `${ethernet}/${mac}`;

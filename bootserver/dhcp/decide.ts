@@ -1,8 +1,9 @@
-import { inSubnet } from './address.ts';
-import { type AddressView, chooseAddress, mayUse, offerMs, reservedAddress } from './allocation.ts';
+import { inSubnet, noAddress } from './address.ts';
+import { type AddressView, chooseAddress, isNamed, mayUse, offerMs, reservedAddress } from './allocation.ts';
 import { bootFields } from './bootFields.ts';
 import { bootContext } from './bootView.ts';
 import type { ClientFacts } from './client.ts';
+import { noClientKey } from './clientKey.ts';
 import type { Lease, LeaseChange } from './leases.ts';
 import { fitted } from './messageSize.ts';
 import type { DhcpMode } from './network.ts';
@@ -39,7 +40,8 @@ export interface DecisionView extends AddressView {
 
 /** How long an address stays unused after a client found another host on it. */
 const declinedMs = 10 * 60_000;
-const noAddress = '0.0.0.0';
+/** Longer than a boot from the network, up to an OS that renews. */
+const firstLeaseSeconds = 15 * 60;
 
 type Handlers = Record<number, (request: DhcpPacket, client: ClientFacts, view: DecisionView) => Decision>;
 
@@ -63,8 +65,7 @@ const modes: Record<DhcpMode, Handlers> = { full, proxy, '4011-only': {}, off: {
 /** The whole of a DHCP server's thinking (RFC 2131 §4.3): a message and what is known, to a reply or a reason for none. */
 export function decide(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
   if (packet.op !== 1) return silent('not from a client');
-  if (packet.hlen === 0 && !packet.options.has(61))
-    return silent('neither a hardware address nor a client id');
+  if (client.key === noClientKey) return silent('neither a hardware address nor a client id');
   const handler = modes[view.network.mode][readOption(packet.options, 'messageType') ?? 0];
   return handler === undefined ? silent('not a request') : handler(packet, client, view);
 }
@@ -83,10 +84,39 @@ function request(packet: DhcpPacket, client: ClientFacts, view: DecisionView): D
   const serverId = readOption(packet.options, 'serverId');
   const requested = readOption(packet.options, 'requestedAddress');
   if (serverId !== undefined && serverId !== view.network.address) return otherServer(client, view);
-  if (serverId !== undefined) return grantOrRefuse(packet, client, view, requested ?? packet.ciaddr);
-  if (packet.ciaddr !== noAddress) return grantOrRefuse(packet, client, view, packet.ciaddr);
+  if (serverId !== undefined) return select(packet, client, view, requested ?? packet.ciaddr);
+  if (packet.ciaddr !== noAddress) return renew(packet, client, view, packet.ciaddr);
   if (requested === undefined) return silent('a REQUEST without an address');
   return initReboot(packet, client, view, requested);
+}
+
+/** Who was offered nothing gets nothing: to ask for every address in turn needs no answer of ours, and so no network of one's own. */
+function select(packet: DhcpPacket, client: ClientFacts, view: DecisionView, address: string): Decision {
+  return hasRecord(client, view) || isTrusted(client, view)
+    ? grantOrRefuse(packet, client, view, address)
+    : refuse(packet, view, address);
+}
+
+/**
+ * A client uses its address (RENEWING or REBINDING). Without a record of it the address is another server's to extend, which a broadcast
+ * reaches too; only what is certainly not the client's is refused.
+ */
+function renew(packet: DhcpPacket, client: ClientFacts, view: DecisionView, address: string): Decision {
+  if (!inSubnet(address, view.network.subnet)) return refuse(packet, view, address);
+  if (hasRecord(client, view)) return grantOrRefuse(packet, client, view, address);
+  if (isTrusted(client, view) && mayUse(client, address, view)) return grant(packet, client, view, address);
+  const holder = view.leases.at(address);
+  const isAnothers = holder?.state === 'bound' && holder.expiresAt > view.now;
+  return isAnothers ? refuse(packet, view, address) : silent('no record of this client');
+}
+
+/** Whether we have told the client an address before, or would tell it but one. */
+function hasRecord(client: ClientFacts, view: DecisionView): boolean {
+  return reservedAddress(client, view) !== undefined || view.leases.ofClient(client.key) !== undefined;
+}
+
+function isTrusted(client: ClientFacts, view: DecisionView): boolean {
+  return view.isForgetful === true || isNamed(client, view);
 }
 
 /** The client took another server's offer: what we held for it is free again. */
@@ -106,8 +136,7 @@ function initReboot(
   requested: string,
 ): Decision {
   if (!inSubnet(requested, view.network.subnet)) return refuse(packet, view, requested);
-  const known = reservedAddress(client, view) !== undefined || view.leases.ofClient(client.key) !== undefined;
-  if (!known) return silent('no record of this client');
+  if (!hasRecord(client, view)) return silent('no record of this client');
   return grantOrRefuse(packet, client, view, requested);
 }
 
@@ -117,8 +146,11 @@ function grantOrRefuse(
   view: DecisionView,
   address: string,
 ): Decision {
-  if (!mayUse(client, address, view)) return refuse(packet, view, address);
-  const expiresAt = view.now + view.network.leaseSeconds * 1000;
+  return mayUse(client, address, view) ? grant(packet, client, view, address) : refuse(packet, view, address);
+}
+
+function grant(packet: DhcpPacket, client: ClientFacts, view: DecisionView, address: string): Decision {
+  const expiresAt = view.now + leaseSeconds(client, view) * 1000;
   return answer('ACK', packet, client, view, address, [{ set: lease(client, address, 'bound', expiresAt) }]);
 }
 
@@ -130,7 +162,8 @@ function refuse(packet: DhcpPacket, { network }: DecisionView, address: string):
 function decline(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
   if (isForAnother(packet, view)) return silent('declined to another server');
   const address = readOption(packet.options, 'requestedAddress');
-  if (address === undefined || view.leases.at(address)?.key !== client.key)
+  const held = address === undefined ? undefined : view.leases.at(address);
+  if (address === undefined || held?.key !== client.key || (held.state !== 'bound' && !isNamed(client, view)))
     return silent('declined an address that it was not given');
   const changes = [{ set: lease(client, address, 'declined', view.now + declinedMs) }];
   return silent(`another host has ${address}`, changes);
@@ -147,7 +180,8 @@ function release(packet: DhcpPacket, client: ClientFacts, view: DecisionView): D
 
 /** The client has an address from elsewhere and wants the rest (RFC 2131 §4.3.5). */
 function inform(packet: DhcpPacket, client: ClientFacts, view: DecisionView): Decision {
-  if (packet.ciaddr === noAddress) return silent('an INFORM without an address');
+  if (!inSubnet(packet.ciaddr, view.network.subnet))
+    return silent('an INFORM without an address of this network');
   return answer('ACK', packet, client, view, undefined, []);
 }
 
@@ -162,11 +196,19 @@ function answer(
   const reservation = view.reservations.reservation(client.key);
   const whole = buildReply(packet, view.network, {
     type: what === 'OFFER' ? messageType.offer : messageType.ack,
-    ...(address !== undefined && { address }),
+    ...(address !== undefined && { address, leaseSeconds: leaseSeconds(client, view) }),
     ...(reservation !== undefined && { reservation }),
     boot: bootFields(client, bootContext(client, view)),
   });
   return { kind: 'reply', ...fitted(whole, packet), what, changes };
+}
+
+/** A stranger's first lease is short: made-up clients do not renew it. Whoever does has the whole time. */
+function leaseSeconds(client: ClientFacts, view: DecisionView): number {
+  const { leaseSeconds: whole } = view.network;
+  const held = view.leases.ofClient(client.key);
+  const isProven = held?.state === 'bound' && held.expiresAt > view.now;
+  return isProven || isNamed(client, view) ? whole : Math.min(whole, firstLeaseSeconds);
 }
 
 function isForAnother({ options }: DhcpPacket, { network }: DecisionView): boolean {

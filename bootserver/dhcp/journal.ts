@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Boots } from '../boots.ts';
 import { RecentMachines } from '../recentMachines.ts';
+import { noAddress } from './address.ts';
 import { type AddressView, poolUse, reservedAddress } from './allocation.ts';
 import type { ClientFacts } from './client.ts';
 import type { Decision } from './decide.ts';
@@ -38,7 +39,13 @@ export class Journal {
   write(packet: DhcpPacket, client: ClientFacts, decision: Decision, view: AddressView): void {
     const isNamed = view.reservations.reservation(client.key) !== undefined;
     if (this.#written.take(client.key, isNamed)) this.#writeOne(packet, client, decision);
-    if (decision.kind === 'silent' && decision.noAddress) this.#warnOfNoAddress(packet, client, view);
+    const reserved = reservedAddress(client, view);
+    const isElsewhere =
+      decision.kind === 'reply' &&
+      decision.what === 'OFFER' &&
+      ![undefined, decision.reply.yiaddr].includes(reserved);
+    if (isElsewhere || (decision.kind === 'silent' && decision.noAddress))
+      this.#warnOfNoAddress(packet, client, view);
   }
 
   #writeOne(packet: DhcpPacket, client: ClientFacts, decision: Decision): void {
@@ -56,9 +63,9 @@ export class Journal {
     const { log, boots } = this.#parts;
     const { yiaddr: address, file } = reply;
     log[what === 'NAK' ? 'warn' : 'info']({ ...who, address, ...(file && { file }) }, `DHCP ${what}`);
-    if (client.mac === undefined || packet.ciaddr !== '0.0.0.0') return;
+    if (client.mac === undefined || packet.ciaddr !== noAddress) return;
     const boot = file === '' ? '' : `, ${file}`;
-    const given = address === '0.0.0.0' ? 'without an address' : address;
+    const given = address === noAddress ? 'without an address' : address;
     const text = what === 'NAK' ? 'address refused' : `${what} ${given}${boot}`;
     const fact = replyFact(what, client.kind, file);
     boots.note(client.mac, 'boot.dhcp', `${text} (${client.kind})`, fact);

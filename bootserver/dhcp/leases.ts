@@ -1,4 +1,4 @@
-import { addressNumber, addressText, inSubnet, type Subnet } from './address.ts';
+import { addressNumber, addressText, inSubnet, noAddress, type Subnet } from './address.ts';
 import { AddressSet } from './addressSet.ts';
 import { macOfKey } from './clientKey.ts';
 import type { AddressPool } from './network.ts';
@@ -48,8 +48,12 @@ export class Leases {
   readonly #store: StoredLeases;
   readonly #tables: readonly LeaseTable[];
 
+  /** Whether there were none at the start: those of clients may have been lost. */
+  readonly wereLost: boolean;
+
   constructor(store: StoredLeases, networks: readonly LeasedNetwork[]) {
     this.#store = store;
+    this.wereLost = store.stored.length === 0;
     this.#tables = networks.map((network) => new LeaseTable(network, this.#store));
     for (const lease of this.#store.stored) this.#tableOf(lease.address)?.restore(lease);
   }
@@ -64,7 +68,8 @@ export class Leases {
 
   /** The Ethernet address of the client that has this address; undefined when nobody has it, or no Ethernet client. */
   macAt(address: string): string | undefined {
-    return macOfKey(this.#tableOf(address)?.at(address)?.key);
+    const lease = this.#tableOf(address)?.at(address);
+    return lease?.state === 'declined' ? undefined : macOfKey(lease?.key);
   }
 
   /** The Ethernet address of the client that took this address, and whose time is not over. */
@@ -106,7 +111,7 @@ export class LeaseTable implements LeaseView {
   constructor(network: LeasedNetwork, store: StoredLeases) {
     this.#network = network;
     this.#store = store;
-    const { first, last } = network.pool ?? { first: '0.0.0.0', last: '0.0.0.0' };
+    const { first, last } = network.pool ?? { first: noAddress, last: noAddress };
     this.#first = addressNumber(first);
     this.#unused = new AddressSet(network.pool === undefined ? 0 : addressNumber(last) - this.#first + 1);
   }

@@ -9,7 +9,16 @@ const mostMaximum = 1500;
 
 /** What a client lives without, the first to go first; options that the operator added go before all of these. */
 const dispensable = (
-  ['domainSearch', 'microsoftRoutes', 'staticRoutes', 'ntpServers', 'domainName', 'hostname'] as const
+  [
+    'domainSearch',
+    'microsoftRoutes',
+    'staticRoutes',
+    'ntpServers',
+    'domainName',
+    'hostname',
+    'subnetSelection',
+    'clientId',
+  ] as const
 ).map((name) => dhcpOptions[name].number);
 const known = new Set<number>(Object.values(dhcpOptions).map(({ number }) => number));
 

@@ -1,6 +1,7 @@
 import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
 import { type Sighting, sightingOf } from '../sighting.ts';
+import { noAddress } from './address.ts';
 import { isBootClass } from './bootFields.ts';
 import type { ClientFacts } from './client.ts';
 import type { DhcpNetwork } from './network.ts';
@@ -14,8 +15,6 @@ export interface ObserveParts {
   /** Told of each machine that asks for an address. */
   sighted?(sighting: Sighting): void;
 }
-
-const noAddress = '0.0.0.0';
 
 /** A message before it is answered: which boot it belongs to, and who takes which address of another server. */
 export function observeMessage(

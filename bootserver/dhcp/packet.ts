@@ -70,6 +70,23 @@ export function encodePacket(packet: DhcpPacket): Buffer {
   return bytes;
 }
 
+/** How much of a datagram is looked at before it is decoded: what every client takes, and so sends at first (RFC 2131 §2). */
+const peekedBytes = 576;
+
+/** The first part of an option near the start of a datagram that is not decoded yet; undefined when it is not there. */
+export function peekOption(bytes: Buffer, number: number): Buffer | undefined {
+  const last = Math.min(bytes.length, peekedBytes);
+  for (let at = optionsOffset; at + 1 < last && bytes[at] !== end; ) {
+    if (bytes[at] === pad) at++;
+    else {
+      const next = at + 2 + (bytes[at + 1] ?? 0);
+      if (bytes[at] === number) return next > bytes.length ? undefined : bytes.subarray(at + 2, next);
+      at = next;
+    }
+  }
+  return undefined;
+}
+
 /** How long `encodePacket` makes a message with these options, before it is padded. */
 export function encodedLength({ options }: Pick<DhcpPacket, 'options'>): number {
   let length = optionsOffset;

@@ -1,3 +1,4 @@
+import { inSubnet } from './address.ts';
 import { type BootFields, bootFields, isBootClass } from './bootFields.ts';
 import { buildBootReply } from './bootReply.ts';
 import { type BootView, bootContext } from './bootView.ts';
@@ -6,8 +7,6 @@ import type { Decision } from './decide.ts';
 import { readOption } from './options.ts';
 import type { DhcpPacket } from './packet.ts';
 import { messageType } from './reply.ts';
-
-const noAddress = '0.0.0.0';
 
 /**
  * A DISCOVER on a network where another server gives the addresses: a second offer without one, to clients that boot from the
@@ -29,7 +28,8 @@ export function proxyRequest(packet: DhcpPacket, _client: ClientFacts, view: Boo
 
 /** The client has an address and wants to know the rest; our ramdisk asks for its site this way. */
 export function proxyInform(packet: DhcpPacket, client: ClientFacts, view: BootView): Decision {
-  if (packet.ciaddr === noAddress) return silent('an INFORM without an address');
+  if (!inSubnet(packet.ciaddr, view.network.subnet))
+    return silent('an INFORM without an address of this network');
   return answered('ACK', packet, client, view);
 }
 

@@ -1,4 +1,5 @@
 import type { Trouble } from '../troubles.ts';
+import { noAddress } from './address.ts';
 import { bootFields } from './bootFields.ts';
 import { buildBootReply } from './bootReply.ts';
 import { type BootView, bootContext } from './bootView.ts';
@@ -10,8 +11,6 @@ import { messageType } from './reply.ts';
 import { bootItem } from './vendorOptions.ts';
 
 export type BootServerDecision = { reply: DhcpPacket } | { silent: string; trouble?: Trouble };
-
-const noAddress = '0.0.0.0';
 
 /** What a client that has its address asks a boot server: a REQUEST (PXE 2.1 §2.5.1.1), or an INFORM, as some do. */
 const asked: readonly number[] = [messageType.request, messageType.inform];

@@ -1,3 +1,4 @@
+import { noAddress } from './address.ts';
 import type { BootFields } from './bootFields.ts';
 import type { DhcpNetwork, Reservation } from './network.ts';
 import { dhcpOptions, type OptionName, type OptionValues, readOption, writeOptions } from './options.ts';
@@ -20,16 +21,16 @@ export interface ReplyContent {
   type: typeof messageType.offer | typeof messageType.ack;
   /** Undefined in the answer to an INFORM: the client has an address already. */
   address?: string;
+  /** With an address: for how long. */
+  leaseSeconds?: number;
   /** What the site has decided for this machine. */
   reservation?: Reservation;
   boot: BootFields;
 }
 
-const noAddress = '0.0.0.0';
-
 /** OFFER and ACK alike, so that the ACK cannot contradict the offer (RFC 2131 §3.1 step 4). */
 export function buildReply(request: DhcpPacket, network: DhcpNetwork, content: ReplyContent): DhcpPacket {
-  const { type, address, reservation, boot } = content;
+  const { type, address, leaseSeconds, reservation, boot } = content;
   const settings = settingsOptions(request, network, reservation);
   return {
     ...replyHeader(request),
@@ -43,7 +44,7 @@ export function buildReply(request: DhcpPacket, network: DhcpNetwork, content: R
       ...withEchoes(request, {
         messageType: type,
         serverId: network.address,
-        ...(address !== undefined && leaseTimes(network.leaseSeconds)),
+        ...(leaseSeconds !== undefined && leaseTimes(leaseSeconds)),
         ...boot.options,
       }),
     ]),
@@ -57,11 +58,11 @@ export function buildNak(request: DhcpPacket, network: DhcpNetwork, reason: stri
     ...header,
     // Behind a relay the client may be on another network now: the relay shall broadcast (RFC 2131 §4.3.2).
     flags: request.giaddr === noAddress ? header.flags : header.flags | broadcastFlag,
-    options: withEchoes(request, {
-      messageType: messageType.nak,
-      serverId: network.address,
-      message: reason,
-    }),
+    options: withEchoes(
+      request,
+      { messageType: messageType.nak, serverId: network.address, message: reason },
+      echoedByNak,
+    ),
   };
 }
 
@@ -95,13 +96,17 @@ function leaseTimes(leaseSeconds: number): OptionValues {
  * subnet selection (RFC 3011 §2).
  */
 const echoed: readonly OptionName[] = ['clientId', 'relayAgent', 'machineId', 'subnetSelection'];
+const echoedByNak: readonly OptionName[] = ['clientId', 'relayAgent'];
+/** More than one option holds is no value that a client or relay means. */
+const longestEcho = 255;
 
-export function withEchoes(request: DhcpPacket, values: OptionValues): Map<number, Buffer> {
+export function withEchoes(request: DhcpPacket, values: OptionValues, names = echoed): Map<number, Buffer> {
   const options = writeOptions(values);
-  for (const name of echoed) {
+  for (const name of names) {
     const { number } = dhcpOptions[name];
     const value = request.options.get(number);
-    if (value !== undefined && (name !== 'machineId' || isMachineId(request))) options.set(number, value);
+    if (value === undefined || value.length > longestEcho) continue;
+    if (name !== 'machineId' || isMachineId(request)) options.set(number, value);
   }
   return options;
 }

@@ -6,7 +6,7 @@ import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
 import type { PacketTap } from '../packetTap.ts';
 import type { Sighting } from '../sighting.ts';
-import { type AddressView, candidates } from './allocation.ts';
+import { type AddressView, candidates, offerMs } from './allocation.ts';
 import { type ClientFacts, clientFacts, peekClientKey } from './client.ts';
 import { Conversations } from './conversations.ts';
 import { type Decision, decide } from './decide.ts';
@@ -48,6 +48,7 @@ interface Serving extends DhcpServerOptions {
   sockets: DhcpSockets;
   probes: Probes;
   conversations: Conversations;
+  startedAt: number;
   journal: Journal;
 }
 
@@ -69,7 +70,14 @@ export async function startDhcpServer(options: DhcpServerOptions): Promise<Closa
   const receive = (bytes: Buffer, from: RemoteInfo) => intake.take(peekClientKey(bytes), { bytes, from });
   const sockets = await openDhcpSockets({ ...options, address: networks[0].address }, receive);
   const [conversations, journal] = [new Conversations(), new Journal(options)];
-  const serving: Serving = { ...options, sockets, probes, conversations, journal };
+  const serving: Serving = {
+    ...options,
+    sockets,
+    probes,
+    conversations,
+    journal,
+    startedAt: options.clock.now(),
+  };
   probeAhead(serving);
   const timer = setInterval(() => probeAhead(serving), probeAgainMs);
   return {
@@ -165,9 +173,11 @@ function send(reply: DhcpPacket, { sockets, log, tap, networks }: Serving): void
 const elsewhere: HostView = { hostAt: () => undefined, unanswered: () => [] };
 
 function addressView(network: DhcpNetwork, serving: Serving): AddressView {
-  const { networks, leases, reservations, probes, clock } = serving;
+  const { networks, leases, reservations, probes, clock, startedAt } = serving;
   const hosts = network === networks[0] ? probes : elsewhere;
-  return { network, leases: leases.of(network), reservations, hosts, now: clock.now() };
+  const now = clock.now();
+  const isForgetful = now - startedAt < (leases.wereLost ? network.leaseSeconds * 1000 : offerMs);
+  return { network, leases: leases.of(network), reservations, hosts, isForgetful, now };
 }
 
 function probeOffered(decision: Decision, network: DhcpNetwork, serving: Serving): void {

@@ -1,5 +1,5 @@
 import { known } from '#base/known.ts';
-import { inSubnet, netmask } from './address.ts';
+import { inSubnet, netmask, noAddress } from './address.ts';
 import type { DhcpNetwork, NetworkSettings, Reservation, StaticRoute } from './network.ts';
 import { dhcpOptions, type OptionName, type OptionValues, readOption, writeOptions } from './options.ts';
 import type { DhcpPacket } from './packet.ts';
@@ -54,7 +54,7 @@ function withDefault(
   router: string | undefined,
 ): StaticRoute[] | undefined {
   if (!routes?.length) return undefined;
-  const everywhere = { address: '0.0.0.0', prefixLength: 0 };
+  const everywhere = { address: noAddress, prefixLength: 0 };
   return [...routes, ...(router === undefined ? [] : [{ to: everywhere, via: router }])];
 }
 

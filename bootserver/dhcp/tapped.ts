@@ -1,4 +1,5 @@
 import type { PacketTap } from '../packetTap.ts';
+import { noAddress } from './address.ts';
 import { type DhcpPacket, hardwareAddress } from './packet.ts';
 
 /** Shows a message of a client to whoever looks at it. Node does not say where a datagram was sent to: without an address one broadcasts. */
@@ -13,7 +14,7 @@ export function tapRequest(
   }: { bytes: Buffer; from: { address: string; port: number }; own: string; port: number },
 ): void {
   if (!tap?.isOn) return;
-  const to = { address: from.address === '0.0.0.0' ? '255.255.255.255' : own, port };
+  const to = { address: from.address === noAddress ? '255.255.255.255' : own, port };
   tap.saw(hardwareAddress(packet), { from, to, payload: bytes });
 }
 

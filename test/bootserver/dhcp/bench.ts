@@ -30,6 +30,8 @@ export class Bench {
   isLooping = false;
   loader: LoaderChoice = { kind: 'ipxe' };
   now = 1_000_000;
+  /** Leases may have been lost a moment ago. */
+  isForgetful = false;
   /** Who answers at addresses, and where nobody does, as probes found. */
   readonly neighbours = new Map<string, string>();
   readonly silentAddresses = new Set<string>();
@@ -63,13 +65,13 @@ export class Bench {
 
   /** All that decides about an address. */
   view(network = this.network): AddressView {
-    const { hosts, now } = this;
+    const { hosts, isForgetful, now } = this;
     const reservations = {
       loader: () => this.loader,
       reservation: (key: string) => this.reserved.get(key.replace(/^1\//, '')),
       isReserved: (address: string) => [...this.reserved.values()].some((one) => one.address === address),
     };
-    return { network, leases: this.#leases.of(network), reservations, hosts, now };
+    return { network, leases: this.#leases.of(network), reservations, hosts, isForgetful, now };
   }
 
   ask(packet: DhcpPacket): Decision {

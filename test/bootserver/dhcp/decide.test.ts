@@ -3,7 +3,7 @@ import { candidates, poolUse } from '#bootserver/dhcp/allocation.ts';
 import type { DhcpPacket } from '#bootserver/dhcp/packet.ts';
 import { messageType } from '#bootserver/dhcp/reply.ts';
 import { Bench, network, optionOf } from './bench.ts';
-import { clientMessage, discover, hardware, rawOption, request } from './samples.ts';
+import { clientMessage, clients, discover, hardware, rawOption, request } from './samples.ts';
 
 const serverId = network.address;
 const other = { chaddr: hardware('02:00:00:00:00:02') };
@@ -172,11 +172,13 @@ describe('hosts that have an address which nobody gave them', () => {
     expect(bench.reply(request({}, {}, { ciaddr: address })).yiaddr).toBe(address);
   });
 
-  test('a reserved address that another host has is not offered, nor any other', () => {
+  test('a machine whose reserved address another host has gets one of the pool, until that one is gone', () => {
     const bench = new Bench();
     bench.reserved.set('02:00:00:00:00:01', { address: '10.77.0.20' });
     bench.neighbours.set('10.77.0.20', foreign);
-    expect(bench.ask(discover())).toMatchObject({ kind: 'silent', noAddress: true });
+    expect(boundClient(bench)).toMatch(/^10\.77\.0\.10[0-3]$/);
+    bench.neighbours.clear();
+    expect(boundClient(bench)).toBe('10.77.0.20');
   });
 
   test('an address at which nobody answered comes before those that nobody looked at', () => {
@@ -256,7 +258,41 @@ describe('REQUEST in its other meanings', () => {
   });
 
   test('renewing survives the loss of the database while the address is free', () => {
-    expect(new Bench().reply(request({}, {}, { ciaddr: '10.77.0.102' })).yiaddr).toBe('10.77.0.102');
+    const bench = new Bench();
+    bench.isForgetful = true;
+    expect(bench.reply(request({}, {}, { ciaddr: '10.77.0.102' })).yiaddr).toBe('10.77.0.102');
+    expect(bench.ask(request({}, {}, { ...other, ciaddr: '10.77.0.200' })).kind).toBe('silent');
+  });
+
+  test('a client of another server that renews or rebinds is left alone, one of another network is refused', () => {
+    const bench = new Bench();
+    for (const ciaddr of ['10.77.0.200', '10.77.0.102'])
+      expect(bench.ask(request({}, {}, { ciaddr }))).toMatchObject({ reason: 'no record of this client' });
+    expect(bench.ask(request({}, {}, { ciaddr: '192.0.2.7' }))).toMatchObject({ what: 'NAK' });
+  });
+
+  test('a stranger who was offered nothing gets no lease by asking; a named machine, or anybody after a loss, does', () => {
+    const bench = new Bench();
+    const blind = request({ serverId, requestedAddress: '10.77.0.102' });
+    expect(bench.ask(blind)).toMatchObject({ what: 'NAK', changes: [] });
+    bench.isForgetful = true;
+    expect(bench.reply(blind).yiaddr).toBe('10.77.0.102');
+    bench.isForgetful = false;
+    bench.reserved.set('02:00:00:00:00:02', { hostname: 'named' });
+    const named = request({ serverId, requestedAddress: '10.77.0.101' }, {}, other);
+    expect(bench.reply(named).yiaddr).toBe('10.77.0.101');
+  });
+
+  test('a stranger has its first lease for fifteen minutes, and the whole time when it renews', () => {
+    const bench = new Bench();
+    bench.network = { ...network, leaseSeconds: 3600 };
+    const seconds = (packet: DhcpPacket) => optionOf(bench.reply(packet), 'leaseSeconds');
+    const { yiaddr } = bench.reply(discover());
+    expect(seconds(request({ serverId, requestedAddress: yiaddr }))).toBe(900);
+    expect(seconds(request({}, {}, { ciaddr: yiaddr }))).toBe(3600);
+    expect(bench.leases.at(yiaddr)?.expiresAt).toBe(bench.now + 3_600_000);
+    bench.reserved.set('02:00:00:00:00:02', { hostname: 'named' });
+    expect(seconds(discover({}, {}, other))).toBe(3600);
   });
 
   test('renewing what is somebody else’s by now is refused', () => {
@@ -285,12 +321,12 @@ describe('REQUEST in its other meanings', () => {
   });
 });
 
-test('a refusal holds no address, no lease and no boot fields, and echoes relay and client', () => {
+test('a refusal holds no address, no lease and no boot fields, and echoes relay and client alone', () => {
   const bench = new Bench();
   const nak = bench.reply(
     request(
       { serverId, requestedAddress: '192.168.0.9', vendorClass: 'PXEClient', architectures: [7] },
-      { 61: '0102', 82: '0104000000050206aabbccddeeff' },
+      { 61: '0102', 97: clients.uefi64[97], 118: '0a4d0000', 82: '0104000000050206aabbccddeeff' },
       { giaddr: '10.77.0.254' },
     ),
   );
@@ -312,6 +348,35 @@ describe('DECLINE, RELEASE, INFORM', () => {
       bench.reply(discover({ requestedAddress: address }, {}, { chaddr: hardware('02:00:00:00:00:03') }))
         .yiaddr,
     ).toBe(address);
+  });
+
+  test('a named machine gets what strangers hold without use: offers, and addresses that they declined', () => {
+    const bench = new Bench();
+    for (const n of [1, 2, 3, 4]) {
+      const chaddr = hardware(`02:00:00:00:04:0${n}`);
+      const requestedAddress =
+        n < 3 ? boundClient(bench, { chaddr }) : bench.reply(discover({}, {}, { chaddr })).yiaddr;
+      if (n < 3)
+        bench.ask(clientMessage({ messageType: messageType.decline, requestedAddress }, {}, { chaddr }));
+    }
+    expect(bench.ask(discover({}, {}, other))).toMatchObject({ kind: 'silent', noAddress: true });
+    for (const n of [1, 2, 3, 4]) {
+      const mac = `02:00:00:00:05:0${n}`;
+      bench.reserved.set(mac, { hostname: 'named' });
+      expect(boundClient(bench, { chaddr: hardware(mac) })).toMatch(/^10\.77\.0\.10[0-3]$/);
+    }
+  });
+
+  test('a stranger cannot decline what it was only offered', () => {
+    const bench = new Bench();
+    const { yiaddr } = bench.reply(discover());
+    bench.ask(clientMessage({ messageType: messageType.decline, requestedAddress: yiaddr }));
+    expect(bench.leases.at(yiaddr)?.state).toBe('offered');
+  });
+
+  test('INFORM with an address of another network is met by silence: its answer would go there', () => {
+    const inform = clientMessage({ messageType: messageType.inform }, {}, { ciaddr: '198.51.100.7' });
+    expect(new Bench().ask(inform).kind).toBe('silent');
   });
 
   test('a client cannot decline what it does not have', () => {
@@ -351,6 +416,10 @@ test.each([
   ['an OFFER', clientMessage({ messageType: messageType.offer })],
   ['a relay of a network that is not ours', discover({}, {}, { giaddr: '10.10.10.1' })],
   ['a client without any identity', discover({}, {}, { hlen: 0 })],
+  [
+    'one whose identifier fills more than an option',
+    discover({ clientId: Buffer.alloc(256, 1) }, {}, { hlen: 0 }),
+  ],
 ])('%s is met by silence', (_, packet) => {
   expect(new Bench().ask(packet).kind).toBe('silent');
 });

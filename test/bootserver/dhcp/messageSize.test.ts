@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fitted } from '#bootserver/dhcp/messageSize.ts';
 import { encodePacket } from '#bootserver/dhcp/packet.ts';
+import { Bench } from './bench.ts';
 import { clientMessage, discover } from './samples.ts';
 
 const long = (length: number) => 'aa'.repeat(length);
@@ -34,4 +35,14 @@ test('no client takes less than 576, whatever it says', () => {
 test('boot file and relay information stay, also when they alone are too long', () => {
   const { reply: sent } = fitted(clientMessage({ bootFile: 'x' }, { 82: long(600) }), discover());
   expect([...sent.options.keys()].toSorted()).toEqual([67, 82]);
+});
+
+test('a client identifier that is too long is not sent back, and a long one only where there is room', () => {
+  const bench = new Bench();
+  const replyTo = (length: number) =>
+    bench.reply(discover({ clientId: Buffer.alloc(length, 1) }, { 82: long(255) }));
+  expect([...replyTo(60_000).options.keys()]).not.toContain(61);
+  const full = replyTo(255);
+  expect([...full.options.keys()]).toContain(82);
+  expect(encodePacket(full).length).toBeLessThanOrEqual(548);
 });

@@ -20,7 +20,16 @@ test.each([
     discover({}, { 82: '0504c0000201' }, relay),
     undefined,
   ],
-  ['where the client selects a subnet (RFC 3011)', discover({ subnetSelection: '10.80.0.0' }), farther],
+  [
+    'where the client behind a relay selects a subnet (RFC 3011)',
+    discover({ subnetSelection: '10.80.0.0' }, {}, relay),
+    farther,
+  ],
+  [
+    'on the wire, whatever it says of other links',
+    discover({ subnetSelection: '10.80.0.0' }, linkFarther),
+    own,
+  ],
   ['where its address is, when it renews past its relay', request({}, {}, { ciaddr: '10.79.0.50' }), far],
   ['on the wire, with an address from elsewhere', request({}, {}, { ciaddr: '192.0.2.50' }), own],
   ['behind the relay, though its sub-options run past the end', discover({}, { 82: '0509' }, relay), far],
