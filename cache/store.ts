@@ -5,6 +5,7 @@ import { Eviction } from './eviction.ts';
 import type { HashOptions } from './hashFile.ts';
 import type { Damage, HeldRecord } from './heldIndex.ts';
 import { Holdings } from './holdings.ts';
+import { lockCache } from './lock.ts';
 import { type IsSpared, MakingRoom } from './makingRoom.ts';
 import { faultOfFile, openRegular } from './openRegular.ts';
 import { artifactPath, cachePaths, prepareFolders } from './path.ts';
@@ -36,22 +37,28 @@ export class Store {
   readonly #proving: Proving;
   readonly #eviction: Eviction;
   readonly #room: MakingRoom;
+  readonly #lock: { close(): void } | undefined;
 
-  private constructor(shelf: Shelf, quotaBytes: number) {
+  private constructor(shelf: Shelf, quotaBytes: number, lock: { close(): void } | undefined) {
     this.#shelf = shelf;
+    this.#lock = lock;
     this.#proving = new Proving(shelf);
     this.#eviction = new Eviction(shelf);
     this.#room = new MakingRoom(shelf, this.#eviction, quotaBytes);
   }
 
-  /** Opens the store in whatever state its disk is: what cannot be read or written is told, and the rest serves. */
+  /**
+   * Opens the store in whatever state its disk is: what cannot be read or written is told, and the rest serves.
+   * @throws RailheadError CONFLICT when another process has it
+   */
   static async open({ directory, quotaBytes, ...hooks }: StoreOptions): Promise<Store> {
     const paths = cachePaths(directory);
+    const lock = await lockCache(paths.root);
     await prepareFolders(paths).catch(hooks.onFault);
     const holdings = new Holdings(paths.index, hooks.onFault);
     await survey(paths, holdings, hooks.clock.now(), hooks.onFault);
     const shelf = { paths, holdings, uses: new Uses(), locks: new DigestLocks(), ...hooks };
-    return new Store(shelf, quotaBytes);
+    return new Store(shelf, quotaBytes, lock);
   }
 
   held(): HeldRecord[] {
@@ -188,6 +195,7 @@ export class Store {
 
   close(): void {
     this.#shelf.holdings.close();
+    this.#lock?.close();
   }
 
   /** Undefined when the file is not the one of the record. */

@@ -2,8 +2,10 @@ import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory } from '#base/durableFile.ts';
+import { systemCode } from '#base/errors.ts';
 import { digestMismatch } from './faults.ts';
 import { artifactPath, type CachePaths } from './path.ts';
+import { moveToQuarantine } from './quarantine.ts';
 import { type FileStamp, stampOf } from './stamp.ts';
 
 /** After so many bytes the disk is set to work: at the end it has little left to do, and the kernel holds no gigabytes that are not written. */
@@ -81,7 +83,11 @@ export class PartialArtifact {
     const { mtimeNs } = await this.#handle.stat({ bigint: true });
     const target = artifactPath(this.#paths, digest);
     await mkdir(path.dirname(target), { recursive: true });
-    await rename(this.#file, target);
+    await rename(this.#file, target).catch(async (error) => {
+      if (systemCode(error) !== 'EISDIR') throw error;
+      await moveToQuarantine(this.#paths, digest);
+      await rename(this.#file, target);
+    });
     // A rename changes an inode's change time, and by the descriptor it is of this file, whatever lies under the name by now.
     const after = stampOf(await this.#handle.stat({ bigint: true }));
     await syncDirectory(path.dirname(target));

@@ -74,7 +74,7 @@ async function runAndKill(args: string[], moment: Promise<void>): Promise<void> 
 
 async function lookAt(directory: string, found: { parts: number; wrong: string[] }): Promise<void> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((one) => one.isFile() && !one.name.startsWith('index.db'))) {
+  for (const entry of entries.filter((one) => one.isFile() && !isOwn(one.name))) {
     if (path.basename(entry.parentPath) === 'tmp') found.parts++;
     else if (sha256(await readFile(path.join(entry.parentPath, entry.name))) !== entry.name)
       found.wrong.push(entry.name);
@@ -90,6 +90,11 @@ function imageOf(content: Buffer, source: string, n: number): CacheImage {
     sizeBytes: content.length,
     sources: [source],
   };
+}
+
+/** The cache's own, beside its images. */
+function isOwn(name: string): boolean {
+  return name.startsWith('index.db') || name === 'lock';
 }
 
 function sha256(bytes: Buffer): string {

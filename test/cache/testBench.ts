@@ -60,10 +60,13 @@ export async function startCache(
   return cache;
 }
 
-/** Names of all files of a cache but its index. */
+/** The cache's own, beside its images. */
+const isOwn = (name: string) => name.startsWith('index.db') || name === 'lock';
+
+/** Names of all files of a cache but its own. */
 export async function filesIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('index.db'));
+  const files = entries.filter((entry) => entry.isFile() && !isOwn(entry.name));
   return files.map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)));
 }
 
