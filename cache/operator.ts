@@ -82,10 +82,10 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
       return store.verify(digest, { direct: true }).finally(onChange);
     },
     evict: async (digest) => {
-      wishes.answered(digest);
-      if (store.get(digest) !== undefined) refuseWanted(show(digest), digest);
-      else if (store.damage(digest) === undefined && parts.puller.get(digest) === undefined)
-        throw notHeld(digest);
+      const wasAsked = wishes.answered(digest);
+      const detail = show(digest);
+      if (store.damage(digest) === undefined && detail !== undefined) refuseWanted(detail, digest);
+      if (detail === undefined && !wasAsked) throw notHeld(digest);
       await store.expel(digest);
       onChange();
     },
@@ -120,8 +120,7 @@ function notHeld(digest: string): RailheadError {
 }
 
 /** What somebody counts on is not evicted by hand either. */
-function refuseWanted(detail: CacheDetail | undefined, digest: string): void {
-  if (detail === undefined) throw notHeld(digest);
+function refuseWanted(detail: CacheDetail, digest: string): void {
   const { desired, pinned, pinnedHere, inUse, ref } = detail;
   if (desired)
     throw stays(ref, digest, 'desired', 'the centre wants it here: change the pool’s policy first');

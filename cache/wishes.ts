@@ -1,6 +1,5 @@
-import { toWireError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
-import { checkSignature } from './verify.ts';
+import { CheckedSignatures } from './checkedSignatures.ts';
 
 /** An image that an operator pinned at the site; `image` when its row of the catalog is known here. */
 export interface LocalPin {
@@ -14,6 +13,8 @@ export class Wishes {
   #desired: ReadonlySet<string> = new Set();
   #asked = new Map<string, CacheImage>();
   #local: readonly LocalPin[] = [];
+  #localDigests: ReadonlySet<string> = new Set();
+  readonly #signatures = new CheckedSignatures();
   #withdrawn: ReadonlySet<string> = new Set();
   #pinned: ReadonlySet<string> = new Set();
   #wanted: ReadonlyMap<string, CacheImage> = new Map();
@@ -31,6 +32,7 @@ export class Wishes {
   /** States anew what operators pinned here. */
   keep(pins: readonly LocalPin[]): void {
     this.#local = pins;
+    this.#localDigests = new Set(pins.map(({ digest }) => digest));
     this.#decide();
   }
 
@@ -40,9 +42,11 @@ export class Wishes {
     this.#decide();
   }
 
-  /** What was asked for once is here, or not wanted any more. */
-  answered(digest: string): void {
-    if (this.#asked.delete(digest)) this.#decide();
+  /** What was asked for once is here, or not wanted any more; whether it was asked for. */
+  answered(digest: string): boolean {
+    const wasAsked = this.#asked.delete(digest);
+    if (wasAsked) this.#decide();
+    return wasAsked;
   }
 
   /** What is to be pulled where it is not here. */
@@ -61,7 +65,7 @@ export class Wishes {
   }
 
   isPinnedHere(digest: string): boolean {
-    return this.#local.some((pin) => pin.digest === digest);
+    return this.#localDigests.has(digest);
   }
 
   /** The row of an image that may not come in. */
@@ -84,18 +88,11 @@ export class Wishes {
     const here = [...this.#asked.values(), ...this.#local.flatMap(({ image }) => image ?? [])];
     // What the centre says of a digest counts more than what was known of it here.
     const usable = [...here, ...this.#stated].filter(({ digest }) => !this.#withdrawn.has(digest));
-    this.#refused = new Map(usable.flatMap((image) => refusal(image)).map((row) => [row.digest, row]));
+    this.#refused = new Map(
+      usable.flatMap((image) => this.#signatures.refusal(image)).map((row) => [row.digest, row]),
+    );
+    this.#signatures.forgetOthers();
     const vouched = usable.filter(({ digest }) => !this.#refused.has(digest));
     this.#wanted = new Map(vouched.map((image) => [image.digest, image]));
-  }
-}
-
-/** The row of an image that may not come in because nobody vouches for it. */
-function refusal(image: CacheImage): CachedImage[] {
-  try {
-    checkSignature(image);
-    return [];
-  } catch (error) {
-    return [{ digest: image.digest, ref: image.ref, state: 'failed', error: toWireError(error) }];
   }
 }

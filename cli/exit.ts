@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
+import { visible } from '#base/visible.ts';
 import { exitStatus, RailheadError, toWireError } from '#contract/errors.ts';
 import { explained } from './failure.ts';
-import { visible } from './visible.ts';
 
 /** What the entry file says and ends with: lines for standard error, and the exit status. */
 export interface Farewell {

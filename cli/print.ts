@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
+import { visible } from '#base/visible.ts';
 import type { OutputFormat } from './client.ts';
-import { visible } from './visible.ts';
 
 /** Prints one record: a line per field, or as a document. */
 export function printRecord(record: object, format: OutputFormat): void {

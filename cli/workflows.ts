@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { visible } from '#base/visible.ts';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import { given, listAndPrint, type TenantFlags } from './call.ts';
 import { type CallApi, type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
 import { printLine, printList, printRecord } from './print.ts';
-import { visible } from './visible.ts';
 
 interface WorkflowAnswer {
   workflowId: string;

@@ -40,6 +40,8 @@ export function createDoor(options: DoorOptions): Door {
   const http = { ...httpLimits, ...options.times, requireHostHeader: false };
   const common = {
     bodyLimit,
+    // The ref of an image has 200 characters, each of which may be written by three.
+    routerOptions: { maxParamLength: 1024 },
     requestTimeout: http.requestTimeout,
     connectionTimeout: idleMs,
     forceCloseConnections: true,

@@ -75,7 +75,8 @@ async function* read(options: ArtifactOptions, state: ArtifactState): AsyncGener
     for (const [index, place] of options.places.entries()) {
       state.from = place.kind;
       const isLast = index === options.places.length - 1;
-      const fresh = { isLast, etag: undefined, plain: false, failures: 0, aliveAt: clock.now() };
+      const now = clock.now();
+      const fresh = { isLast, etag: undefined, plain: false, failures: 0, beganAt: now, aliveAt: now };
       const refused = yield* readFrom({ place, agent, options, state, clock, ...fresh });
       if (refused === undefined) return;
       last = refused;
@@ -99,6 +100,8 @@ interface Reading {
   /** Ask without a range: this server answers none right. */
   plain: boolean;
   failures: number;
+  /** When the place was first asked. */
+  beganAt: number;
   /** When a byte last arrived; before the first, when the place last asked for time. */
   aliveAt: number;
 }
@@ -189,8 +192,8 @@ function count(fresh: Buffer, reading: Reading): void {
 }
 
 /**
- * Waits before the next request, or gives up and returns why: a place that asks for time before the first byte has until the deadline, else
- * `patienceMs` of silence are the end of it.
+ * Waits before the next request, or gives up and returns why: a place that asks for time before the first byte, such as a site that still
+ * pulls the image, has until the deadline, or five minutes where another place is left; else `patienceMs` of silence are the end of it.
  * @throws RailheadError UNAVAILABLE, reason `no-bytes`, at the deadline
  */
 async function pause(
@@ -198,24 +201,27 @@ async function pause(
   reading: Reading,
 ): Promise<RailheadError | undefined> {
   const { options, state, clock, place, isLast } = reading;
-  const { deadline, signal } = options;
-  const patienceMs = Math.min(
-    options.patienceMs ?? fiveMinutes,
-    isLast ? Number.POSITIVE_INFINITY : patienceBeforeNextMs,
-  );
   const asksForTime = verdict.kind === 'wait' && state.receivedBytes === 0;
   reading.failures++;
   if (verdict.kind === 'again') reading.plain = verdict.plain;
   if (asksForTime) reading.aliveAt = clock.now();
   const ms = verdict.kind === 'wait' ? verdict.ms : backoffMs(reading.failures, limits);
-  const until = asksForTime ? deadline : reading.aliveAt + patienceMs;
-  if (clock.now() + ms > until) {
-    if (asksForTime) throw silent(place, verdict.why);
+  if (clock.now() + ms > (asksForTime ? longestWait(reading) : longestSilence(reading))) {
+    if (asksForTime && isLast) throw silent(place, verdict.why);
     return silent(place, verdict.why);
   }
   options.onWait(verdict.why, place.kind);
-  await clock.sleep(ms, signal);
+  await clock.sleep(ms, options.signal);
   return undefined;
+}
+
+function longestWait({ options, isLast, beganAt }: Reading): number {
+  return isLast ? options.deadline : Math.min(options.deadline, beganAt + fiveMinutes);
+}
+
+function longestSilence({ options, isLast, aliveAt }: Reading): number {
+  const longest = isLast ? Number.POSITIVE_INFINITY : patienceBeforeNextMs;
+  return aliveAt + Math.min(options.patienceMs ?? fiveMinutes, longest);
 }
 
 function silent(place: Place, why: string): RailheadError {

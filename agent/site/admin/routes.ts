@@ -25,7 +25,7 @@ export interface AdminParts extends HealthParts, Pick<RedfishRouteParts, 'bmcs'>
   state: SiteState;
   revocations: Pick<Revocations, 'current'>;
   troubles: Pick<TroubleCounts, 'of'>;
-  cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready'>;
+  cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready' | 'state'>;
   seen: Pick<SeenMachines, 'all' | 'ignored'>;
   tap: PacketTap;
   requests: Pick<Requests, 'open' | 'confirm'>;

@@ -39,7 +39,8 @@ export async function openSiteCache(
   });
   const { cacheImages = [], withdrawn, pinned } = state.spec.current()?.site ?? {};
   state.cacheCatalog.learn(cacheImages, Date.now());
-  keepPins(cache, state);
+  // First of all what is withdrawn: a pin of it pulls nothing.
   cache.desire(cacheImages, withdrawn, pinned);
+  keepPins(cache, state);
   return cache;
 }

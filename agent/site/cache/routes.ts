@@ -1,9 +1,10 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { publicPart } from '#cache/pull/redirects.ts';
+import { fromWireError, RailheadError } from '#contract/errors.ts';
 import { Digest } from '#contract/images.ts';
 import { type Route, route } from '#doors/routes.ts';
 import type { LocalUser } from '../admin/localUser.ts';
@@ -12,7 +13,7 @@ import { keepPins } from './pins.ts';
 import { type Named, whichImage } from './which.ts';
 
 export interface CacheRouteParts {
-  cache: Pick<ImageCache, 'operator' | 'ask' | 'keep' | 'ready'>;
+  cache: Pick<ImageCache, 'operator' | 'ask' | 'keep' | 'ready' | 'state'>;
   state: Pick<SiteState, 'cachePins' | 'cacheCatalog'>;
   log: Log;
 }
@@ -59,6 +60,7 @@ export function cacheChangeRoutes(
 function cacheActs({ cache, state }: CacheRouteParts): Record<string, Act> {
   return {
     pull: ({ digest, ref }) => {
+      refuseWithdrawn(digest, cache);
       const image = state.cacheCatalog.find(digest);
       if (image !== undefined) cache.ask(image);
       else if (cache.operator.show(digest)?.state !== 'ready') throw unknownHere(ref, digest);
@@ -66,6 +68,7 @@ function cacheActs({ cache, state }: CacheRouteParts): Record<string, Act> {
       cache.ready(digest).catch(() => {});
     },
     pin: ({ digest, ref }, { uid }) => {
+      refuseWithdrawn(digest, cache);
       state.cachePins.pin({ digest, ref, pinnedAt: Date.now(), uid });
       keepPins(cache, state);
     },
@@ -85,6 +88,12 @@ function cacheActs({ cache, state }: CacheRouteParts): Record<string, Act> {
     },
     evict: ({ digest }) => cache.operator.evict(digest),
   };
+}
+
+/** Nobody gets a withdrawn image, and nobody asks for it in advance. */
+function refuseWithdrawn(digest: string, cache: CacheRouteParts['cache']): void {
+  const error = cache.state(digest)?.error;
+  if (error?.details?.reason === 'withdrawn') throw fromWireError(error);
 }
 
 const closed = { additionalProperties: false };
@@ -114,8 +123,9 @@ function importRoute(
     ...{ method: 'POST', path: '/v1/cache/import', admit, schema: { querystring } },
     answer: async (request, user) => {
       const query = request.query as { digest?: string };
+      if (!(request.body instanceof Readable)) throw noBytes();
       audit(log, 'import', user, query);
-      return cache.operator.importImage(request.body as Readable, {
+      return cache.operator.importImage(request.body, {
         ...query,
         known: (digest) => state.cacheCatalog.find(digest),
       });
@@ -129,14 +139,28 @@ function named({ params }: FastifyRequest, { cache, state }: CacheRouteParts): N
 
 /** An image's row, or that it is known and not here. */
 function shown({ digest, ref }: Named, { cache, state }: CacheRouteParts): object {
-  const detail = cache.operator.show(digest) ?? { digest, ref, state: 'absent' };
+  const detail = cache.operator.show(digest) ?? { digest, ref, state: 'absent', ...cache.state(digest) };
   const catalog = state.cacheCatalog.find(digest);
   const pin = state.cachePins.all().find((one) => one.digest === digest);
   return {
     ...detail,
     ...(pin && { pinnedBy: { uid: pin.uid, at: new Date(pin.pinnedAt).toISOString() } }),
-    ...(catalog && { format: catalog.format, compression: catalog.compression, sources: catalog.sources }),
+    ...(catalog && {
+      format: catalog.format,
+      compression: catalog.compression,
+      sources: catalog.sources.map(publicSource),
+    }),
   };
+}
+
+/** Without a password, and without the query, which is the secret of a presigned URL. */
+function publicSource(source: string): string {
+  return source.startsWith('https:') && URL.canParse(source) ? publicPart(new URL(source)) : source;
+}
+
+function noBytes(): RailheadError {
+  const expected = 'the bytes of the image as application/octet-stream';
+  return new RailheadError('INVALID_INPUT', `the body must be ${expected}`, { path: 'body', expected });
 }
 
 function audit(log: Log, action: string, { uid }: LocalUser, facts: object): void {

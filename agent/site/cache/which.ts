@@ -10,7 +10,7 @@ export interface Named {
 
 interface Places {
   cache: Pick<ImageCache, 'operator'>;
-  cacheCatalog: Pick<CacheCatalog, 'all'>;
+  cacheCatalog: Pick<CacheCatalog, 'all' | 'find'>;
 }
 
 /**
@@ -19,6 +19,9 @@ interface Places {
  * @throws RailheadError NOT_FOUND, or CONFLICT with the digests that the name may mean
  */
 export function whichImage(text: string, { cache, cacheCatalog }: Places): Named {
+  // Who follows a pull asks several times a second, by the digest.
+  const exact = cache.operator.show(text) ?? cacheCatalog.find(text);
+  if (exact !== undefined) return { digest: exact.digest, ref: exact.ref };
   for (const named of [cache.operator.list(), cacheCatalog.all()]) {
     const found = new Map(named.filter((one) => isMeant(text, one)).map(({ digest, ref }) => [digest, ref]));
     if (found.size > 1) throw ambiguous(text, [...found.keys()]);

@@ -233,6 +233,22 @@ test('503 is not waited for past the deadline', async () => {
   expect(failure).toMatchObject({ code: 'UNAVAILABLE', reason: 'no-bytes' });
 });
 
+test('a site that asks for time without end is left for the source after five minutes of it', async () => {
+  let now = Date.now();
+  const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+  const site = await http((_, response) => response.writeHead(503, { 'retry-after': '30' }).end());
+  const origin = await http(serving(content));
+  const deadline = now + 3_600_000;
+  const { bytes, state } = await readAll(site.url, {
+    places: placesOf(site.url, origin.url),
+    deadline,
+    clock,
+  });
+  expect(bytes).toEqual(content);
+  expect(state.from).toBe('origin');
+  expect(site.ranges).toHaveLength(11);
+});
+
 test("502 with the site's error fails at once with that error", async () => {
   const error = {
     code: 'DRIVER_ERROR',

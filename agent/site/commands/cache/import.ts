@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { systemCode } from '#base/errors.ts';
+import { visible } from '#base/visible.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { ShownImage } from './localAgent.ts';
 import { type CacheOptions, opened, withFormat } from './options.ts';
@@ -22,42 +23,50 @@ export function addImport(cache: Command): void {
       ),
   ).action(async (file: string, _options, command: Command) => {
     const { options, agent } = await opened<CacheOptions & { digest?: string }>(command);
-    const query =
-      options.digest === undefined ? '' : `?digest=${encodeURIComponent(options.digest.toLowerCase())}`;
+    const query = options.digest === undefined ? '' : `?digest=${digestOf(options.digest)}`;
     const image = await agent.send<ShownImage>(`/v1/cache/import${query}`, await bytesOf(file));
     process.stderr.write(checked(image));
     printImage(image, options);
   });
 }
 
-/** The bytes of the file; how many have gone is shown meanwhile. */
-async function bytesOf(file: string): Promise<AsyncIterable<Buffer>> {
-  const { size } = await stat(file).catch((error: unknown) => {
-    const reason = systemCode(error) ?? 'unknown';
-    throw new RailheadError(
-      'INVALID_INPUT',
-      `cannot read ${file} (${reason})`,
-      { path: 'file', reason },
-      error,
-    );
-  });
-  return counted(createReadStream(file, { highWaterMark: 1024 * 1024 }), file, size);
+function digestOf(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  const expected = '64 hex digits';
+  throw new RailheadError('INVALID_INPUT', `--digest: must be ${expected}`, { path: 'digest', expected });
 }
 
-async function* counted(bytes: AsyncIterable<Buffer>, label: string, size: number): AsyncGenerator<Buffer> {
-  const bar = progressBar(label);
+/** The bytes of the file; how many have gone is shown meanwhile. */
+async function bytesOf(file: string): Promise<AsyncIterable<Buffer>> {
+  const found = await stat(file).catch((error: unknown) =>
+    Promise.reject(unreadable(file, systemCode(error), error)),
+  );
+  // A pipe or a device may give bytes for ever, or none.
+  if (!found.isFile()) throw unreadable(file, found.isDirectory() ? 'EISDIR' : 'EINVAL');
+  return counted(file, found.size);
+}
+
+async function* counted(file: string, size: number): AsyncGenerator<Buffer> {
+  const bar = progressBar(file);
   let done = 0;
   try {
-    for await (const part of bytes) {
+    for await (const part of createReadStream(file, { highWaterMark: 1024 * 1024 })) {
       yield part;
       done += part.length;
       bar.show(done, size);
     }
+  } catch (error) {
+    throw unreadable(file, systemCode(error), error);
   } finally {
     bar.end();
   }
 }
 
+function unreadable(file: string, reason = 'unknown', error?: unknown): RailheadError {
+  const message = `cannot read ${file} (${reason}): give the file of an image`;
+  return new RailheadError('INVALID_INPUT', message, { path: 'file', reason }, error);
+}
+
 function checked({ ref, digest }: ShownImage): string {
-  return `${ref}: the sha256 of the file is ${digest}, as the centre's catalog told this site; it is not withdrawn, and its signature, where it has one, is by the signer's key\n`;
+  return `${visible(ref)}: the sha256 of the file is ${digest}, as the centre's catalog told this site; it is not withdrawn, and its signature, where it has one, is by the signer's key\n`;
 }

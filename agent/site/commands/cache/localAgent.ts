@@ -35,8 +35,8 @@ export function localAgent(socketPath: string): LocalAgent {
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       asking.once('response', resolve).once('error', reject);
     });
-    // An agent that refuses need not take the rest; what it answers says more than that it stopped reading.
-    const sent = pipeline(body instanceof Buffer ? [body] : body, asking).catch(() => {});
+    // An agent that refuses need not take the rest; what it answers says more than that it stopped reading. A source that fails is told.
+    const sent = pipeline(body instanceof Buffer ? [body] : body, asking).catch(onlyOurs);
     try {
       const response = await answered;
       const answer = (await json(response)) as Answer & { error?: WireError };
@@ -44,7 +44,7 @@ export function localAgent(socketPath: string): LocalAgent {
         throw fromWireError(answer.error);
       return answer;
     } catch (error) {
-      throw error instanceof RailheadError ? error : unreachable(socketPath, error);
+      throw error instanceof RailheadError ? error : ((await sent) ?? unreachable(socketPath, error));
     } finally {
       asking.destroy();
       await sent;
@@ -63,6 +63,10 @@ export function localAgent(socketPath: string): LocalAgent {
     },
     send: (path, bytes) => ask({ path, method: 'POST', headers: type('octet-stream') }, bytes),
   };
+}
+
+function onlyOurs(error: unknown): RailheadError | undefined {
+  return error instanceof RailheadError ? error : undefined;
 }
 
 function unreachable(socketPath: string, error: unknown): RailheadError {

@@ -1,3 +1,4 @@
+import { visible } from '#base/visible.ts';
 import type { CacheDetail } from '#cache/operator.ts';
 import type { CacheListing, ShownImage } from './localAgent.ts';
 
@@ -74,9 +75,4 @@ function aligned(rows: readonly string[][]): string[] {
       .join('  ')
       .trimEnd(),
   );
-}
-
-/** What comes from sources and registries may hold what would move a terminal's cursor. */
-function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
 }

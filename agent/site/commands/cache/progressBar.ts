@@ -1,3 +1,4 @@
+import { visible } from '#base/visible.ts';
 import { inUnits } from './print.ts';
 
 /** One line that shows how far something is. Written to a terminal only: a log file is spared. */
@@ -14,7 +15,7 @@ export function progressBar(label: string, stream: NodeJS.WriteStream = process.
   return {
     show: (doneBytes, totalBytes) => {
       const seconds = (performance.now() - begun) / 1000;
-      stream.write(`\r\u001b[K${barText(label, { doneBytes, totalBytes, seconds })}`);
+      stream.write(`\r\u001b[K${barText(visible(label), { doneBytes, totalBytes, seconds })}`);
     },
     end: () => void stream.write('\n'),
   };

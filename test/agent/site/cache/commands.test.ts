@@ -142,6 +142,25 @@ test('a site without an uplink takes an image from a file, and no other bytes', 
   expect(Buffer.from(await served.arrayBuffer())).toEqual(bytes);
 }, 30_000);
 
+test('a file that cannot be read is the file’s fault, not the agent’s; and nothing else than a file is taken', async () => {
+  const bench = await setUpBench();
+  await bench.start();
+  const refusals = await Promise.all([
+    cache(bench, 'import', bench.stateDirectory),
+    cache(bench, 'import', '/proc/self/mem'),
+    cache(bench, 'import', '/dev/zero'),
+    cache(bench, 'import', launcher, '--digest', 'abc'),
+  ]);
+  expect(refusals.map(({ err }) => err.split('\n')[0])).toEqual([
+    expect.stringMatching(/INVALID_INPUT: cannot read .* \(EISDIR\)/),
+    expect.stringMatching(/INVALID_INPUT: cannot read \/proc\/self\/mem \(EIO\)/),
+    expect.stringMatching(/INVALID_INPUT: cannot read \/dev\/zero \(EINVAL\)/),
+    expect.stringMatching(/INVALID_INPUT: --digest: must be 64 hex digits/),
+  ]);
+  const long = `${'l'.repeat(197)}@1`;
+  expect((await cache(bench, 'show', long)).err).toContain('NOT_FOUND');
+});
+
 test('without an agent the command says where it looked and what to do', async () => {
   const bench = await setUpBench();
   const { status, err } = await cache(bench, 'list');
