@@ -235,7 +235,10 @@ test('503 is not waited for past the deadline', async () => {
 
 test('a site that asks for time without end is left for the source after five minutes of it', async () => {
   let now = Date.now();
-  const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+  const advance = (ms: number) => {
+    now += ms;
+  };
+  const clock = { now: () => now, sleep: (ms: number) => Promise.resolve(advance(ms)) };
   const site = await http((_, response) => response.writeHead(503, { 'retry-after': '30' }).end());
   const origin = await http(serving(content));
   const deadline = now + 3_600_000;
