@@ -6,6 +6,7 @@ import { findSpec } from './agents/nodeSpec.ts';
 import { openAlarms } from './alarms.ts';
 import { imagesOn } from './images/deployments.ts';
 import { proposedMacs } from './metal/discovery.ts';
+import type { NodeHealth } from './metal/health.ts';
 import { parseJson, type Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
@@ -72,13 +73,21 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
   };
 }
 
-function presentJson({ error, labels, drivers, boot_quirks }: Row<'nodes'>) {
+function presentJson({ error, labels, drivers, boot_quirks, health }: Row<'nodes'>) {
   return present({
     error: parseJson<WireError>(error),
     labels: parseJson<Labels>(labels),
     drivers: parseJson<DriverBindings>(drivers),
     bootQuirks: parseJson<BootQuirks>(boot_quirks),
+    ...presentHealth(parseJson<NodeHealth>(health)),
   });
+}
+
+/** Flat, so that a list has columns of it. */
+function presentHealth(told: NodeHealth | undefined) {
+  if (told === undefined) return {};
+  const { health, power, faults, at: healthAt } = told;
+  return { health, power, faults, healthAt };
 }
 
 /** The newest join of the node's ramdisk, with how far it was trusted, and of its OS. */

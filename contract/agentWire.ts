@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { BmcHealth } from './bmcHealth.ts';
 import type { BootFact } from './bootFact.ts';
 import { type CachedImage, Digest } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
@@ -70,6 +71,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'machine.alarm'; text: string; reason: 'contested' | 'other-host' }
   /** An operator is asked to do something with their hands, and it is done, or nobody waits for it any more. */
   | { type: 'operator.asked' | 'operator.done'; text: string }
+  /** A BMC tells something else of its machine than before, or does not answer any more. */
+  | { type: 'bmc.health'; text: string; health: BmcHealth }
   /** The site's copy of an image was found damaged, and is not served any more. */
   | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { Slots } from '#base/slots.ts';
+import type { BmcHealth } from '#contract/bmcHealth.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { BootMode, PowerAction } from '#contract/steps.ts';
@@ -9,6 +10,7 @@ import { chassisStatus } from './chassis.ts';
 import { IpmiClient, type IpmiOptions } from './client.ts';
 import { inspect } from './inspect.ts';
 import { type Power, type PowerRun, setPower } from './power.ts';
+import { healthOf } from './sensors.ts';
 
 export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
   /** Which firmware the machine boots by; asked at each use. */
@@ -74,6 +76,12 @@ export class IpmiBmc {
 
   inspect(): Promise<OobInventory> {
     return inspect(this.#client);
+  }
+
+  /** By the chassis alone, one command: the sensors of old BMCs take a minute. */
+  async health(): Promise<BmcHealth> {
+    const { power, faults } = await chassisStatus(this.#client);
+    return { health: healthOf(faults, []), power, faults };
   }
 
   /** @throws RailheadError UNSUPPORTED (`virtual-media`), by which the workflow falls back to a boot entry */

@@ -1,10 +1,12 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
+import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { RedfishClient, type Resource } from './client.ts';
+import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
@@ -60,6 +62,8 @@ export interface Bmc {
   insertMedia(url: string, options?: { deadline?: number }): Promise<void>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
   ejectMedia(options?: { deadline?: number }): Promise<void>;
+  /** Health and power in one reading. */
+  health(): Promise<BmcHealth>;
   /** Sends one request as it is: `redfish/relay.ts`. */
   relay(request: RelayRequest): Promise<RelayAnswer>;
   /** Ends the session and the connections. */
@@ -143,6 +147,11 @@ class RedfishBmc implements Bmc {
     return this.#changes.run(async () =>
       ejectMedia(await this.#machine(), options.deadline ?? this.#clock.now() + writeLimitMs),
     );
+  }
+
+  async health(): Promise<BmcHealth> {
+    const { client, path } = await this.#machine();
+    return healthOf((await client.get(path)).body);
   }
 
   relay(request: RelayRequest): Promise<RelayAnswer> {

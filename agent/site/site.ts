@@ -3,6 +3,7 @@ import { openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
 import { PacketTap } from '#bootserver/packetTap.ts';
+import { durationMs } from '#contract/durations.ts';
 import type { Operation } from '#contract/operations.ts';
 import { keepIdentity } from '../join/keptIdentity.ts';
 import { startRenewing } from '../join/renewing.ts';
@@ -17,6 +18,7 @@ import { SeenMachines } from './discovery/seenMachines.ts';
 import type { BoundNode } from './drivers/open.ts';
 import { createRequests } from './drivers/requests.ts';
 import { siteDrivers } from './drivers/siteDrivers.ts';
+import { watchHealth } from './health/watch.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
@@ -111,6 +113,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
   const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
   const bmcs = keep(createBmcs({ open: drivers, log }));
+  const everyMs = durationMs(config.bmc.healthEvery);
+  keep(watchHealth({ state, bmcs, everyMs, onEvent: news.wake, log }));
   const admin = {
     siteId,
     stateDirectory,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
+import { BmcHealth } from '#contract/bmcHealth.ts';
 import { errorStatus } from '#contract/errors.ts';
 import { TrustLevel } from '#contract/join.ts';
 
@@ -58,6 +59,7 @@ export const ReportedEvent = Type.Object({
   entry: Type.Optional(Type.String({ maxLength: 16_384 })),
   reason: Type.Optional(Type.Enum(['contested', 'other-host'])),
   uuid: Type.Optional(Type.String({ maxLength: 64 })),
+  health: Type.Optional(BmcHealth),
 });
 export type ReportedEvent = Static<typeof ReportedEvent>;
 

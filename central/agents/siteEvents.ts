@@ -3,6 +3,7 @@ import { acknowledgeAlarms, raiseAlarm } from '../alarms.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
 import { noteDiscovered } from '../metal/discovery.ts';
+import { noteHealth } from '../metal/health.ts';
 import { discoveryTopic, nodeTopic, workflowTopic } from '../signals.ts';
 import { isDuplicate, type Queries, type Store } from '../store/store.ts';
 import { checkJoin, type JoinRefusal } from './joinChecks.ts';
@@ -65,6 +66,7 @@ async function keepEvent(
       await acknowledgeAlarms(queries, { nodeId }, cause, 'operator-asked');
     if (type === 'machine.discovered') await noteDiscovered(queries, siteId, event);
     if (nodeId === undefined) return;
+    if (event.health !== undefined) await noteHealth(queries, nodeId, at, event.health);
     if (type === 'agent.joined')
       await recordRamdiskJoin(queries, eventId, nodeId, event.join as RamdiskJoin, event);
     if (endsJoin(event)) await recordLoss(queries, nodeId, event);

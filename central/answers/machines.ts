@@ -66,6 +66,11 @@ export const Node = Type.Object({
   vlan: Type.Optional(Vlan),
   loader: Type.Optional(Loader),
   secureBoot: Type.Optional(Type.Boolean()),
+  /** As its BMC told last, at `healthAt` by the site's clock. */
+  health: optionalText,
+  power: optionalText,
+  faults: Type.Optional(Type.Array(Type.String())),
+  healthAt: optionalText,
   bmc: Type.Optional(BmcBinding),
   bootQuirks: Type.Optional(BootQuirks),
   /** What is on its disk; beside a write that did not end, what was there before. */

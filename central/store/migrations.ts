@@ -309,4 +309,8 @@ ALTER TABLE nodes ADD COLUMN secure_boot INTEGER;
 ALTER TABLE sites ADD COLUMN inventory_url TEXT;
 ALTER TABLE sites ADD COLUMN inventory_pin TEXT;
 `,
+  `
+ALTER TABLE nodes ADD COLUMN health TEXT;
+ALTER TABLE nodes ADD COLUMN health_at TEXT;
+`,
 ];

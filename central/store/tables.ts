@@ -207,6 +207,9 @@ interface NodesTable {
   loader: Loader | null;
   /** Whether Secure Boot is on, as its BMC or its ramdisk told last: 1 or 0; null: nobody knows. */
   secure_boot: number | null;
+  /** What its BMC told last, and when by the site's clock. */
+  health: Json | null;
+  health_at: Time | null;
 }
 
 /** Machines that booted over the network and that nobody had enrolled by their hardware address. */

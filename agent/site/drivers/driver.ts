@@ -1,3 +1,4 @@
+import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
@@ -35,6 +36,8 @@ export interface MachineDriver {
   inspect(): Promise<OobInventory>;
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;
+  /** Health and power, cheaply; only what has a BMC has it. */
+  health?(): Promise<BmcHealth>;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
   relay?(request: RelayRequest): Promise<RelayAnswer>;
   close(): Promise<void>;

@@ -32,7 +32,7 @@ export const ipmi: EndToEndCase = {
 
 async function drive(report: Report, lab: Lab, sim: IpmiSim): Promise<void> {
   const site = await lab.newSite('north');
-  await appendFile(site.configFile, `[bmc]\nipmitool = "${sim.ipmitool}"\n`);
+  await appendFile(site.configFile, `[bmc]\nipmitool = "${sim.ipmitool}"\nhealthEvery = "1s"\n`);
   const centre = await lab.startCentre();
   await lab.join(site);
   const running = await lab.startSite(site);
@@ -108,6 +108,15 @@ async function checkPower(report: Report, lab: Lab, sim: IpmiSim): Promise<void>
 }
 
 async function checkBoot(report: Report, lab: Lab, sim: IpmiSim): Promise<void> {
+  const shown = await eventually(async () => {
+    const { data: node } = await lab.call<{ health?: string; power?: string }>('nodes.get', {
+      tenantId,
+      nodeId: 'old-server',
+    });
+    return node.power === 'off' ? node : undefined;
+  });
+  report.check('the centre shows what the BMC says', shown?.health === 'OK', shown);
+
   report.phase('boot device');
   const steps = [
     { use: 'management.setBootDevice', with: { device: 'pxe' } },

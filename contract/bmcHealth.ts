@@ -1,0 +1,19 @@
+import Type, { type Static } from 'typebox';
+
+/** How a machine is, as its BMC says; `Unknown` where that does not say, `Unreachable` when it does not answer. */
+export const BmcHealth = Type.Object(
+  {
+    health: Type.Enum(['OK', 'Warning', 'Critical', 'Unknown', 'Unreachable']),
+    power: Type.Optional(Type.Enum(['on', 'off'])),
+    /** What is wrong, in the BMC's words or ours. */
+    faults: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
+  },
+  { additionalProperties: false },
+);
+export type BmcHealth = Static<typeof BmcHealth>;
+
+/** In one sentence, for timelines. */
+export function healthText({ health, power, faults }: BmcHealth): string {
+  const state = power === undefined ? '' : `, power ${power}`;
+  return `the BMC says ${health}${state}${faults.length === 0 ? '' : `: ${faults.join('; ')}`}`;
+}

@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { MachineDriver } from '#agent/site/drivers/driver.ts';
+import { watchHealth } from '#agent/site/health/watch.ts';
+import type { Happening } from '#agent/site/store/events.ts';
+import { silentLog } from '#base/log.ts';
+import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { SiteNode } from '#contract/nodeSpec.ts';
+import { healthOf } from '#redfish/health.ts';
+
+/** A site with one BMC, asked every few milliseconds, that tells what `say` says. */
+function watched(
+  say: () => BmcHealth,
+  bmc: SiteNode['bmc'] = { driver: 'ipmi', address: 'ipmi://192.0.2.1' },
+) {
+  const events: Happening[] = [];
+  let asked = 0;
+  let heard = Promise.withResolvers<void>();
+  const node = { nodeId: 'node-1', macs: ['52:54:00:00:00:01'], bmc };
+  const health = async () => {
+    asked++;
+    return say();
+  };
+  const driver = { health } as unknown as MachineDriver;
+  const watch = watchHealth({
+    state: {
+      spec: { current: () => ({ site: { nodes: [node] } }) },
+      events: { add: (event: Happening) => void events.push(event) },
+    } as never,
+    bmcs: { use: async (_node, work) => work(driver) },
+    everyMs: 5,
+    onEvent: () => {
+      heard.resolve();
+      heard = Promise.withResolvers();
+    },
+    log: silentLog(),
+  });
+  onTestFinished(() => watch.close());
+  return { events, next: () => heard.promise, asked: () => asked };
+}
+
+test('what a BMC says is told once, and again when it changes', async () => {
+  let said: BmcHealth = { health: 'OK', power: 'on', faults: [] };
+  const { events, next, asked } = watched(() => said);
+  await next();
+  await expect.poll(asked).toBeGreaterThan(4);
+  said = { health: 'Critical', power: 'on', faults: ['drive fault'] };
+  await next();
+  expect(events).toMatchObject([
+    { type: 'bmc.health', nodeId: 'node-1', text: 'the BMC says OK, power on' },
+    { text: 'the BMC says Critical, power on: drive fault', health: said },
+  ]);
+});
+
+test('one answer that is lost is no news, two are', async () => {
+  let failures = 0;
+  const { events, next } = watched(() => {
+    failures++;
+    throw new Error('no answer');
+  });
+  await next();
+  expect(failures).toBeGreaterThanOrEqual(2);
+  expect(events).toMatchObject([{ health: { health: 'Unreachable', faults: ['no answer'] } }]);
+});
+
+test('a machine without a BMC is not asked', async () => {
+  const { asked } = watched(() => ({ health: 'OK', faults: [] }), { driver: 'manual' });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(asked()).toBe(0);
+});
+
+test.each([
+  [
+    { Status: { Health: 'OK', HealthRollup: 'Warning' }, PowerState: 'On' },
+    { health: 'Warning', power: 'on', faults: [] },
+  ],
+  [
+    { Status: { Health: 'Critical', Conditions: [{ Message: 'PSU 2 lost input' }, 7] } },
+    { health: 'Critical', faults: ['PSU 2 lost input'] },
+  ],
+  [{ PowerState: 'PoweringOn' }, { health: 'Unknown', faults: [] }],
+])('a system that says %j is %j', (system, health) => {
+  expect(healthOf(system as never)).toEqual(health);
+});
