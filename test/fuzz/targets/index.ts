@@ -37,6 +37,7 @@ const files: Readonly<Record<string, () => Promise<{ target: FuzzTarget }>>> = {
   decompress: () => import('./decompress.ts'),
   elf: () => import('./elf.ts'),
   dcgm: () => import('./dcgm.ts'),
+  ipmi: () => import('./ipmi.ts'),
   'debian-index': () => import('./debianIndex.ts'),
   toml: () => import('./toml.ts'),
 };
