@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { addressNumber, inSubnet, isHostAddress, type Subnet } from '#bootserver/dhcp/address.ts';
+import { answersOn67 } from '#bootserver/dhcp/ports.ts';
 import { durationMs } from '#contract/durations.ts';
 import { refuse } from './configRefusal.ts';
 import type { SiteConfig } from './configSchema/index.ts';
@@ -25,6 +26,7 @@ export function checkNetworks(provisioning: Provisioning): void {
     for (const other of others) checkApart(one, other);
     others.push(one);
   }
+  checkRelays(named);
   const subnets = named.map(({ network }) => subnetOf(network));
   for (const [at, host] of provisioning.hosts.entries())
     checkHost(`provisioning.hosts[${at}]`, host, subnets);
@@ -127,6 +129,18 @@ function hostAddress(path: string, text: string, subnet: Subnet): number {
 interface Named {
   path: string;
   network: Network;
+}
+
+/** What relays forward to port 67 needs an interface where another server on this host does not have it. */
+function checkRelays(named: readonly Named[]): void {
+  const isRelayed = ({ network }: Named) => network.address === undefined;
+  const asked = named.find((one) => isRelayed(one) && answersOn67(one.network.mode));
+  const own = named.filter((one) => !isRelayed(one));
+  if (asked === undefined || own.some((one) => one.network.mode !== '4011-only')) return;
+  refuse(
+    `${asked.path}.mode`,
+    'must be `4011-only` or `off`: on every interface another server of this host has port 67, which relays forward to',
+  );
 }
 
 /** One interface has one network, and no address is in two. */

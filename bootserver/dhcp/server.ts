@@ -19,6 +19,7 @@ import { networkOf } from './networkOf.ts';
 import { observeMessage, observeOffer } from './observe.ts';
 import { readOption } from './options.ts';
 import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
+import { answersOn67 } from './ports.ts';
 import { type HostView, kernelNeighbours, Probes } from './probes.ts';
 import { messageType } from './reply.ts';
 import { type DhcpSocketOptions, type DhcpSockets, openDhcpSockets } from './sockets.ts';
@@ -148,7 +149,7 @@ function observeAnswer(
   network: DhcpNetwork,
   serving: Serving,
 ): void {
-  if (readOption(packet.options, 'messageType') !== messageType.discover || network.mode === '4011-only')
+  if (readOption(packet.options, 'messageType') !== messageType.discover || !answersOn67(network.mode))
     return;
   observeOffer(client, decision.kind === 'reply' ? decision.reply : undefined, network, serving);
 }

@@ -13,3 +13,11 @@ export const size = '^[1-9]\\d*(MiB|GiB|TiB)$';
 
 export const Address = (description: string, extra: object = {}) =>
   Type.String({ pattern: ipv4, description, ...extra });
+
+/**
+ * A name that Linux takes for an interface (dev_valid_name), without what systemd reads otherwise in the units of sockets: specifiers,
+ * quotes, escapes and variables (systemd.unit(5), systemd.syntax(7)).
+ */
+export function InterfaceName(description: string) {
+  return Type.String({ pattern: '^[^\\s/:%"\'\\\\$]{1,15}$', description });
+}

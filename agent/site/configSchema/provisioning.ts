@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { dhcpMode } from './dhcpMode.ts';
 import { Ipv6 } from './ipv6.ts';
 import { leaseTime, networkSettings } from './networkSettings.ts';
-import { Address, closed } from './parts.ts';
+import { Address, closed, InterfaceName } from './parts.ts';
 import { Host } from './provisioningHost.ts';
 import { Subnet } from './provisioningSubnet.ts';
 
@@ -10,10 +10,7 @@ import { Subnet } from './provisioningSubnet.ts';
 export const Provisioning = Type.Object(
   {
     mode: dhcpMode({ default: 'full' }),
-    interface: Type.String({
-      pattern: '^[^\\s/]{1,15}$',
-      description: 'The network interface that DHCP is served on.',
-    }),
+    interface: InterfaceName('The network interface that DHCP is served on.'),
     address: Address("The site's own address on that network; DHCP, TFTP and HTTP boot answer there."),
     prefixLength: Type.Integer({
       minimum: 8,

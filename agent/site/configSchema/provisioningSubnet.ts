@@ -2,18 +2,13 @@ import Type, { type Static } from 'typebox';
 import { dhcpMode } from './dhcpMode.ts';
 import { Ipv6 } from './ipv6.ts';
 import { leaseTime, networkSettings } from './networkSettings.ts';
-import { Address, closed } from './parts.ts';
+import { Address, closed, InterfaceName } from './parts.ts';
 
 /** A further network: either on an interface of the site (`interface`, `address`), or behind a relay (`relayed`). */
 export const Subnet = Type.Object(
   {
     mode: dhcpMode({ default: 'full' }),
-    interface: Type.Optional(
-      Type.String({
-        pattern: '^[^\\s/]{1,15}$',
-        description: 'The interface, another than those of the other networks.',
-      }),
-    ),
+    interface: Type.Optional(InterfaceName('The interface, another than those of the other networks.')),
     address: Type.Optional(Address("The site's own address there.")),
     prefixLength: Type.Integer({
       minimum: 8,

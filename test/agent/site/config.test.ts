@@ -5,6 +5,7 @@ import { configurationPage } from '#agent/site/configPage.ts';
 import { localHosts } from '#agent/site/localHosts.ts';
 import { machineListens, ownNetworks, relayedNetworks } from '#agent/site/networks.ts';
 import { ownNetworks6, relayedNetworks6 } from '#agent/site/networks6.ts';
+import { socketUnits } from '#agent/site/socketUnits.ts';
 import { RailheadError } from '#contract/errors.ts';
 
 const least = `
@@ -151,6 +152,27 @@ test('a machine of the configuration is known by its hardware address', () => {
   expect(hosts.isReserved('10.78.0.20')).toBe(true);
 });
 
+/** A network of the site's own, and one behind a relay. */
+function relayedBesideOwn(own: string, relayed: string): string {
+  return `${least.replace('interface', `mode = "${own}"\ninterface`)}
+[[provisioning.subnets]]
+mode = "${relayed}"
+relayed = "10.79.0.0/24"
+router = "10.79.0.1"
+`;
+}
+
+test('a network behind a relay is served beside an own one of mode off: port 67 is opened for it', () => {
+  const config = parseConfig(relayedBesideOwn('off', 'full'));
+  const names = (some: typeof config) =>
+    socketUnits(some)
+      .map(({ name }) => name)
+      .join();
+  expect(names(config)).toContain('dhcp');
+  const without = parseConfig(relayedBesideOwn('off', '4011-only'));
+  expect(names(without)).not.toContain('dhcp');
+});
+
 test.each([
   [more.replace('prov1', 'prov'), 'provisioning.subnets[0].interface'],
   [more.replace('interface = "prov1"', ''), 'provisioning.subnets[0].interface'],
@@ -166,6 +188,8 @@ test.each([
   [more.replace('number = 43', 'number = 53'), 'provisioning.hosts[0].options[1].number'],
   [more.replace('hex = "01 02"', 'hex = "01", text = "x"'), 'provisioning.hosts[0].options[1]'],
   [`${more}[[provisioning.hosts]]\nmac = "02:00:00:00:00:0a"`, 'provisioning.hosts[1].mac'],
+  [relayedBesideOwn('4011-only', 'full'), 'provisioning.subnets[0].mode'],
+  [relayedBesideOwn('4011-only', 'proxy'), 'provisioning.subnets[0].mode'],
 ])('networks and hosts that contradict each other are refused: %#', (toml, path) => {
   expect(refused(toml)).toMatchObject({ code: 'INVALID_CONFIG', details: { path } });
 });
@@ -175,6 +199,10 @@ test.each([
   [least.replace('interface', 'interfaces'), 'provisioning.interface'],
   [`${least}mtu = 1500`, 'provisioning.mtu'],
   [least.replace('"prov"', '7'), 'provisioning.interface'],
+  ...['a%i', "'a\"b'", 'a\\\\b', 'a$b', 'a:1'].map((name) => [
+    least.replace('"prov"', name.startsWith("'") ? name : `"${name}"`),
+    'provisioning.interface',
+  ]),
   [least.replace('10.77.0.1"', '10.77.0.256"'), 'provisioning.address'],
   [least.replace('10.77.0.100', '10.78.0.100'), 'provisioning.poolStart'],
   [least.replace('10.77.0.200', '10.77.1.200'), 'provisioning.poolEnd'],

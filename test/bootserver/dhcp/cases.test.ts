@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { replyDestination } from '#bootserver/dhcp/destination.ts';
 import type { DhcpMode } from '#bootserver/dhcp/network.ts';
 import { dhcpOptions, readOption } from '#bootserver/dhcp/options.ts';
-import type { DhcpPacket } from '#bootserver/dhcp/packet.ts';
+import { type DhcpPacket, decodePacket, encodedLength, encodePacket } from '#bootserver/dhcp/packet.ts';
 import { messageType } from '#bootserver/dhcp/reply.ts';
 import { userClasses } from '#bootserver/dhcp/userClass.ts';
 import { decodeVendorOptions } from '#bootserver/dhcp/vendorOptions.ts';
@@ -94,6 +95,65 @@ describe('case 20: user classes', () => {
 
   test.each(['00', 'ff41', ''])('%j does not cost the client its answer', (hex) => {
     expect(benchIn('full').reply(discover({}, { ...clients.uefi64, 77: hex })).file).toBe('snponly.efi');
+  });
+});
+
+describe('case 34: replies and requests shorter than 300 bytes', () => {
+  test('no reply is: it is padded with zeros after its end', () => {
+    for (const mode of ['full', 'proxy'] as const) {
+      const decision = benchIn(mode).ask(discover({}, clients.bios));
+      if (decision.kind === 'silent') throw new Error(decision.reason);
+      const bytes = encodePacket(decision.reply);
+      expect(bytes.length).toBeGreaterThanOrEqual(300);
+      expect(new Set(bytes.subarray(encodedLength(decision.reply)))).toEqual(
+        bytes.length > encodedLength(decision.reply) ? new Set([0]) : new Set(),
+      );
+      expect(bytes[encodedLength(decision.reply) - 1]).toBe(255);
+    }
+  });
+
+  test.each([0, 1])('a request is answered as it comes, its end option left out too (%i)', (left) => {
+    const packet = discover({}, { 93: '0000' });
+    const short = encodePacket(packet).subarray(0, encodedLength(packet) - left);
+    expect(short.length).toBeLessThan(300);
+    const decoded = decodePacket(short);
+    expect(decoded).not.toHaveProperty('malformed');
+    expect(benchIn('full').reply(decoded as DhcpPacket).yiaddr).toMatch(/^10\.77\.0\.10[0-3]$/);
+  });
+});
+
+describe('case 37: a server that was not chosen says nothing', () => {
+  const chosen = { serverId: '10.0.0.9', requestedAddress: '10.0.0.77' };
+
+  test.each(['full', 'proxy'] as const)('to a REQUEST to another server (%s)', (mode) => {
+    for (const raw of Object.values(booting)) {
+      const bench = benchIn(mode);
+      bench.reserved.set('02:00:00:00:00:01', { address: '10.77.0.20' });
+      bench.ask(discover({}, raw));
+      expect(bench.ask(request(chosen, raw)).kind).toBe('silent');
+      expect(bench.ask(request({ ...chosen, requestedAddress: '10.77.0.200' }, raw)).kind).toBe('silent');
+    }
+  });
+
+  test('nor to clients of another server that renew, rebind or restart with an address of the same network', () => {
+    const bench = benchIn('full');
+    for (const address of ['10.77.0.200', '10.77.0.102']) {
+      expect(bench.ask(request({}, {}, { ciaddr: address })).kind).toBe('silent');
+      expect(bench.ask(request({ requestedAddress: address })).kind).toBe('silent');
+    }
+  });
+
+  test('beside another server nothing is ever refused', () => {
+    for (const header of [{ ciaddr: '192.0.2.7' }, {}])
+      for (const values of [{ requestedAddress: '192.0.2.7' }, { serverId: network.address }])
+        expect(benchIn('proxy').ask(request(values, clients.uefi64, header)).kind).toBe('silent');
+  });
+
+  test('a refusal that is due is broadcast, and holds no address', () => {
+    const nak = benchIn('full').reply(request({ requestedAddress: '192.0.2.7' }, clients.uefi64));
+    expect(nak).toMatchObject({ ciaddr: '0.0.0.0', yiaddr: '0.0.0.0', siaddr: '0.0.0.0', file: '' });
+    expect([...nak.options.keys()]).toEqual([53, 54, 56]);
+    expect(replyDestination(nak)).toEqual({ address: '255.255.255.255', port: 68 });
   });
 });
 
