@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '#base/log.ts';
 import type { Sqlite } from '#base/sqlite.ts';
+import { setAside } from './damagedLeaseFile.ts';
 import { readLeaseFile } from './leaseFile.ts';
 import type { Lease } from './leases.ts';
 import { LeaseWriter, type RowChange } from './leaseWriter.ts';
@@ -31,11 +32,11 @@ export class LeaseStore {
   #isFailing = false;
   readonly #closing = new AbortController();
 
-  /** `former`: the database that older versions kept leases in. @throws the driver's error */
+  /** `former`: the database that older versions kept leases in. A damaged file is set aside. @throws the driver's error for any other fault */
   constructor(file: string, former: Sqlite, log: Log) {
     this.#file = file;
     this.#log = log;
-    this.stored = readLeaseFile(file, former);
+    this.stored = readOrBeginAnew(file, former, log);
   }
 
   set(lease: Lease): void {
@@ -117,4 +118,13 @@ export class LeaseStore {
 
 function rowChange([address, lease]: [string, Lease | undefined]): RowChange {
   return lease === undefined ? [address] : [address, lease.key, lease.state, lease.expiresAt];
+}
+
+function readOrBeginAnew(file: string, former: Sqlite, log: Log): Lease[] {
+  try {
+    return readLeaseFile(file, former);
+  } catch (error) {
+    setAside(file, error, log);
+    return readLeaseFile(file, former);
+  }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -121,6 +121,19 @@ test('a thread that has ended is replaced', async () => {
   renameSync(`${folder}.away`, folder);
   await stored(store);
   expect(addressesIn(path.join(folder, 'leases.db'))).toEqual(['10.77.0.101']);
+});
+
+test('a damaged file is set aside, said, and leases begin anew', async () => {
+  const file = temporaryFile();
+  writeFileSync(file, Buffer.alloc(8192, 0xaa));
+  const said: object[] = [];
+  const log = { ...silentLog(), error: (facts: object) => said.push(facts) } as unknown as Log;
+  const store = open(file, log);
+  expect(store.stored).toEqual([]);
+  expect(said).toMatchObject([{ file, setAside: expect.stringMatching(/\.damaged-\d+$/) }]);
+  store.set(lease(1));
+  await stored(store);
+  expect(addressesIn(file)).toEqual(['10.77.0.101']);
 });
 
 test('leases of an older version are moved once, also when a crash came between copy and removal', () => {
