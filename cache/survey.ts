@@ -8,7 +8,7 @@ const atOnce = 64;
 
 /**
  * Compares what the index says with the files that are there: what agrees is held from now on, records without a file are dropped, and
- * what no record vouches for is unproven.
+ * what no record vouches for is unproven. A disk that does not say what it has leaves the records as they are.
  */
 export async function survey(
   paths: CachePaths,
@@ -17,7 +17,9 @@ export async function survey(
   onFault: (error: unknown) => void,
 ): Promise<void> {
   const remembered = holdings.remembered();
-  for (const [digest, stamp] of await stamps(paths, onFault)) {
+  const found = await stamps(paths, onFault);
+  if (found === undefined) return;
+  for (const [digest, stamp] of found) {
     const record = remembered.get(digest);
     if (record !== undefined && sameStamp(record, stamp)) holdings.keep(notAfter(now, record));
     else holdings.doubt(digest, stamp);
@@ -31,14 +33,13 @@ function notAfter(now: number, record: HeldRecord): HeldRecord {
   return { ...record, usedAt: Math.min(usedAt, now), verifiedAt: Math.min(verifiedAt, now) };
 }
 
+/** Undefined when nobody can say; `onFault` is told. */
 async function stamps(
   paths: CachePaths,
   onFault: (error: unknown) => void,
-): Promise<[digest: string, stamp: FileStamp][]> {
-  const digests = await listArtifacts(paths).catch((error) => {
-    onFault(error);
-    return [];
-  });
+): Promise<[digest: string, stamp: FileStamp][] | undefined> {
+  const digests = await listArtifacts(paths).catch(onFault);
+  if (digests === undefined) return undefined;
   const found: [string, FileStamp][] = [];
   for (let at = 0; at < digests.length; at += atOnce) {
     const some = digests.slice(at, at + atOnce).map(async (digest) => {

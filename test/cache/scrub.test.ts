@@ -9,6 +9,7 @@ import { silentLog } from '#base/log.ts';
 import type { HashOptions } from '#cache/hashFile.ts';
 import type { Damage, HeldRecord } from '#cache/heldIndex.ts';
 import { nextToRead, startScrub } from '#cache/scrub.ts';
+import { hastyClock, steppingClock } from '../fakes/clocks.ts';
 import { serveBytes } from '../fakes/rawHttpsServer.ts';
 import { contentOf, imageOf, startCache, startSource, temporaryDirectory } from './testBench.ts';
 
@@ -67,6 +68,11 @@ test('what waited longest is read next; what was read lately waits', () => {
   expect(nextToRead(held, 1100, 1000)).toEqual({ next: record('old', 100), pauseMs: 0 });
   expect(nextToRead(held, 1050, 1000)).toEqual({ pauseMs: 50 });
   expect(nextToRead([], 0, 1000)).toEqual({ pauseMs: 1000 });
+});
+
+test('what was read in the future, by a clock that was wrong, is read at once', () => {
+  const held = [record('ahead', 90_000), record('lately', 900)];
+  expect(nextToRead(held, 1000, 1000)).toEqual({ next: record('ahead', 90_000), pauseMs: 0 });
 });
 
 test('a flipped bit goes to quarantine and the image comes back', async () => {
@@ -144,4 +150,64 @@ test('a file that vanished is missed by the scrub, and pulled again', async () =
     );
   await expect.poll(isBack, { timeout: 5000 }).toBe(true);
   expect(image.digest).toBe(path.basename(file));
+});
+
+test('a clock that is set back in the middle of a reading does not make it sleep', async () => {
+  const steady = steppingClock();
+  const day = { now: steady.now() + 90_000_000 };
+  const clock = { now: () => day.now, sleep: () => Promise.reject(new Error('not for durations')) };
+  const ended = Promise.withResolvers<void>();
+  let reads = 0;
+  const store = {
+    held: () => (reads++ === 0 ? [record('a', 0)] : []),
+    verify: async (_: string, { pace }: Required<HashOptions>) => {
+      await pace(1_000_000);
+      day.now -= 80_000_000;
+      await pace(1_000_000);
+      ended.resolve();
+      return true;
+    },
+  };
+  const options = { bytesPerSecond: 1_000_000, everyMs: 1000 };
+  const parts = { clock, steady, log: silentLog(), onFault: () => {}, onLost: () => {} };
+  const scrub = startScrub(store as never, options, parts);
+  await ended.promise;
+  expect(steady.sleeps.slice(0, 2)).toEqual([1000, 1000]);
+  await scrub.close();
+});
+
+test('an image that cannot be read now is let be for a while, and told; the others are read', async () => {
+  const steady = hastyClock(1000);
+  const faults: unknown[] = [];
+  const read: string[] = [];
+  const both = Promise.withResolvers<void>();
+  const store = {
+    held: () => [record('bad', 0), record('good', 1)],
+    verify: async (digest: string) => {
+      read.push(digest);
+      if (read.length > 5) both.resolve();
+      if (digest === 'bad') throw new Error('too many open files');
+      return true;
+    },
+  };
+  const parts = {
+    ...{ clock: steady, steady, log: silentLog(), onLost: () => {} },
+    onFault: (error: unknown) => void faults.push(error),
+  };
+  const scrub = startScrub(store as never, { bytesPerSecond: 1e9, everyMs: 1 }, parts);
+  await both.promise;
+  await scrub.close();
+  expect(faults.length).toBe(1);
+  expect(read.slice(0, 4)).toEqual(['bad', 'good', 'good', 'good']);
+});
+
+test('an operator waits for no slow scrub, and may remove what it reads', async () => {
+  const { cache, image } = await heldImage({ bytesPerSecond: 1000, everyMs: 1 });
+  const isRead = () => cache.operator.show(image.digest)?.verifiedBytes ?? 0;
+  await expect.poll(isRead).toBeGreaterThan(0);
+  expect(await cache.operator.verify(image.digest)).toBe(true);
+  await expect.poll(isRead).toBeGreaterThan(0);
+  cache.desire([]);
+  await cache.operator.evict(image.digest);
+  expect(cache.state(image.digest)).toBeUndefined();
 });
