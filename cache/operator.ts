@@ -1,9 +1,11 @@
-import { RailheadError } from '#contract/errors.ts';
+import { known } from '#base/known.ts';
+import { RailheadError, toWireError, type WireError } from '#contract/errors.ts';
 import type { CachedImage } from '#contract/images.ts';
 import { collectGarbage, type Garbage, type GarbageOptions } from './garbage.ts';
 import { type ImportOptions, importImage } from './importImage.ts';
 import { type CacheParts, digestsWithRow, rowOf } from './rows.ts';
 import type { ScrubState } from './scrub.ts';
+import type { Store } from './store.ts';
 import type { Trouble, Troubles } from './troubles.ts';
 
 /** One image with what only the site itself knows of it. */
@@ -21,6 +23,8 @@ export interface CacheDetail extends Omit<CachedImage, 'pinned'> {
   verifiedAt?: string;
   /** How far the verification that runs has come. */
   verifiedBytes?: number;
+  /** Why the last verification came to no end, which says nothing of the bytes. */
+  verifyError?: WireError;
 }
 
 export interface CacheOverview {
@@ -62,7 +66,8 @@ export interface OperatorParts extends CacheParts {
 
 export function cacheOperator(parts: OperatorParts): CacheOperator {
   const { store, wishes, troubles, damages, scrubbed, onChange } = parts;
-  const show = (digest: string) => detailOf(digest, parts);
+  const failed = new Map<string, WireError>();
+  const show = (digest: string) => detailOf(digest, parts, failed);
   return {
     list: () => [...digestsWithRow(parts)].flatMap((digest) => show(digest) ?? []),
     show,
@@ -79,7 +84,7 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
     },
     verify: async (digest) => {
       if (store.get(digest) === undefined) throw notHeld(digest);
-      return store.verify(digest, { direct: true }).finally(onChange);
+      return verifyNoting(digest, store, failed).finally(onChange);
     },
     evict: async (digest) => {
       const wasAsked = wishes.answered(digest);
@@ -97,7 +102,22 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
   };
 }
 
-function detailOf(digest: string, parts: CacheParts): CacheDetail | undefined {
+/** What ends it is kept for who looks at the image's row. */
+async function verifyNoting(digest: string, store: Store, failed: Map<string, WireError>): Promise<boolean> {
+  failed.delete(digest);
+  try {
+    return await store.verify(digest, { direct: true });
+  } catch (error) {
+    failed.set(digest, toWireError(error));
+    throw error;
+  }
+}
+
+function detailOf(
+  digest: string,
+  parts: CacheParts,
+  failed: ReadonlyMap<string, WireError>,
+): CacheDetail | undefined {
   const row = rowOf(digest, parts);
   if (row === undefined) return undefined;
   const { wishes, store } = parts;
@@ -112,6 +132,7 @@ function detailOf(digest: string, parts: CacheParts): CacheDetail | undefined {
     ...(held && { usedAt: new Date(held.usedAt).toISOString() }),
     ...(held && held.verifiedAt > 0 && { verifiedAt: new Date(held.verifiedAt).toISOString() }),
     ...(verifiedBytes !== undefined && { verifiedBytes }),
+    ...known({ verifyError: held && failed.get(digest) }),
   };
 }
 

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { run } from '#base/command.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
 import { serveBytes } from '../fakes/rawHttpsServer.ts';
+import { failOpening } from './slowDisk.ts';
 import { contentOf, imageOf, sha256, startCache, startSource, temporaryDirectory } from './testBench.ts';
 
 const bytes = randomBytes(100_000);
@@ -110,4 +111,14 @@ test('one cache folder is one agent’s', async () => {
   });
   await cache.close();
   expect(await contentOf(await startCache({ directory }), digest)).toEqual(bytes);
+});
+
+test('a verification that comes to no end says so in the row of the image, until the next', async () => {
+  const { cache } = await holding();
+  failOpening(Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'open' }));
+  await expect(cache.operator.verify(digest)).rejects.toThrow('EMFILE');
+  expect(cache.operator.show(digest)).toMatchObject({ state: 'ready', verifyError: expect.anything() });
+  failOpening(undefined);
+  expect(await cache.operator.verify(digest)).toBe(true);
+  expect(cache.operator.show(digest)?.verifyError).toBeUndefined();
 });

@@ -14,7 +14,15 @@ export function slowly(call: 'unlink' | 'rename', milliseconds: number): void {
   onTestFinished(() => replace(call, real));
 }
 
-function replace(call: 'unlink' | 'rename', by: (...paths: string[]) => Promise<void>): void {
+const realOpen = fsp.open;
+
+/** Has each opening of a file fail, until the test ends or nothing is given. */
+export function failOpening(error: Error | undefined): void {
+  replace('open', error === undefined ? realOpen : () => Promise.reject(error));
+  onTestFinished(() => replace('open', realOpen));
+}
+
+function replace(call: string, by: unknown): void {
   Object.assign(fsp, { [call]: by });
   syncBuiltinESMExports();
 }

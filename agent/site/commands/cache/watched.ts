@@ -56,6 +56,7 @@ function pulled(_before: ShownImage, now: ShownImage, bar: ProgressBar): boolean
 function verified(before: ShownImage, now: ShownImage, bar: ProgressBar): boolean {
   if (now.state !== 'ready') throw gone(now);
   bar.show(now.verifiedBytes ?? 0, now.sizeBytes);
+  if (now.verifyError !== undefined) throw fromWireError(now.verifyError);
   return now.verifiedBytes === undefined && now.verifiedAt !== before.verifiedAt;
 }
 
