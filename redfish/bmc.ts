@@ -10,6 +10,7 @@ import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
+import { cdSlots } from './media/slots.ts';
 import { type BmcMemory, rememberOf } from './memory.ts';
 import type { BootOverride } from './operations/bootFields.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
@@ -60,6 +61,8 @@ export interface Bmc {
    * @throws RailheadError UNSUPPORTED, reason `virtual-media`, when the BMC has no virtual CD drive; DRIVER_ERROR
    */
   insertMedia(url: string, options?: { deadline?: number }): Promise<void>;
+  /** The URL of what is in the virtual CD drive; undefined when nothing is, or there is no drive. */
+  insertedMedia(): Promise<string | undefined>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
   ejectMedia(options?: { deadline?: number }): Promise<void>;
   /** Health and power in one reading. */
@@ -141,6 +144,11 @@ class RedfishBmc implements Bmc {
     return this.#changes.run(async () =>
       insertMedia(await this.#machine(), url, options.deadline ?? this.#clock.now() + writeLimitMs),
     );
+  }
+
+  async insertedMedia(): Promise<string | undefined> {
+    const slots = await cdSlots(await this.#machine());
+    return slots.find(({ inserted }) => inserted)?.image;
   }
 
   ejectMedia(options: { deadline?: number } = {}): Promise<void> {

@@ -35,10 +35,14 @@ export function smallIsoPackages(): Promise<IsoPackages> {
   return isoPackages(cacheDirectory);
 }
 
-/** Puts a small ISO into the catalog, and takes the virtual drives from the machines' BMCs, so that their site has to boot it. */
-export async function offerSmallIso(line: Line, packages: IsoPackages): Promise<void> {
+/**
+ * Puts a small ISO into the catalog. Without `virtualMedia` it takes the virtual drives from the machines' BMCs, so that their site has to
+ * boot it.
+ */
+export async function offerSmallIso(line: Line, packages: IsoPackages, virtualMedia = false): Promise<void> {
   const [first] = line.rack.machines;
-  for (const machine of line.rack.machines) await machineFaults(machine, ['no-virtual-media']);
+  if (!virtualMedia)
+    for (const machine of line.rack.machines) await machineFaults(machine, ['no-virtual-media']);
   await line.offerIso({ ref, ...(await buildIso(first?.directory ?? '', packages)) });
   await line.api.call('profiles', 'create', { tenantId, document: profile });
 }

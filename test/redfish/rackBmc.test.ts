@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { type Fault, FaultSwitches } from '#rack/bmc/faultSwitches.ts';
+import { faultNames } from '#rack/bmc/faults.ts';
 import { bmcApplication } from '#rack/bmc/server.ts';
 import { openBmc } from '#redfish/bmc.ts';
 import { selfSignedIdentity } from '../fakes/certificates.ts';
@@ -73,6 +74,26 @@ test.each(['503-once', 'no-allowable-values', 'sessions-exhausted'] as const)(
     await bmc.setBootDevice({ device: 'pxe', persistent: false });
     expect(await bmc.setPower('on')).toBe('on');
     expect(machine.bootOverride).toMatchObject({ target: 'Pxe', enabled: 'Once' });
+  },
+);
+
+test.each(faultNames.filter((name) => name.startsWith('as-')))(
+  'a BMC that speaks %s is driven and read',
+  async (shape) => {
+    const { bmc, machine, record } = await startRackBmc(shape);
+    const iso = path.join(record.directory, 'source.iso');
+    await writeFile(iso, 'an image');
+    await bmc.setPower('off');
+    await bmc.setBootDevice({ device: 'pxe', persistent: false });
+    expect(machine.bootOverride).toMatchObject({ target: 'Pxe', enabled: 'Once' });
+    expect(await bmc.setPower('cycle')).toBe('on');
+    expect(await bmc.setPower('graceful-restart')).toBe('on');
+    await bmc.insertMedia(pathToFileURL(iso).href);
+    expect(await bmc.insertedMedia()).toBe(pathToFileURL(iso).href);
+    await bmc.ejectMedia();
+    expect(await bmc.insertedMedia()).toBeUndefined();
+    expect(await bmc.inspect()).toMatchObject({ nics: [{ mac: record.mac }], notes: [] });
+    expect(await bmc.setPower('off')).toBe('off');
   },
 );
 

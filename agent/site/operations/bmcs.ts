@@ -1,4 +1,5 @@
 import type { Log } from '#base/log.ts';
+import { Slots } from '#base/slots.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
 import type { MachineDriver } from '../drivers/driver.ts';
@@ -28,6 +29,9 @@ interface OpenBmc {
   bmc: MachineDriver;
   idle?: NodeJS.Timeout;
 }
+
+/** Each session's end may need a connection; hundreds at once would not be made in time, and sessions would be left behind. */
+const closingAtOnce = 20;
 
 export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
   const queues = createQueues();
@@ -74,7 +78,8 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
       return queues.run(place, () => useOpened(bound, place, work));
     },
     close: async () => {
-      await Promise.all([...opened.keys()].map(close));
+      const slots = new Slots(closingAtOnce);
+      await Promise.all([...opened.keys()].map((place) => slots.run(() => close(place))));
     },
   };
 }

@@ -5,7 +5,9 @@ import { autoexec } from './autoexec.ts';
 import { only4011, proxy } from './besideDhcp.ts';
 import { biosUndionly } from './biosUndionly.ts';
 import { bitRot } from './bitRot.ts';
+import { bmcCycle } from './bmcCycle.ts';
 import { bmcFlaky } from './bmcFlaky.ts';
+import { bmcVirtualMedia } from './bmcVirtualMedia.ts';
 import { cacheCrash } from './cacheCrash.ts';
 import { cacheFullDisk } from './cacheFullDisk.ts';
 import { clockOff } from './clock.ts';
@@ -61,6 +63,8 @@ export const cases: readonly EndToEndCase[] = [
   autoexec,
   relay,
   sanbootFallback,
+  bmcCycle,
+  bmcVirtualMedia,
   bmcFlaky,
   sushy,
   vlan,
