@@ -27,20 +27,36 @@ export const bmcCycle: EndToEndCase = {
     'a QEMU machine is switched, cycled and told what to boot through its BMC, which speaks as each vendor’s does, and as one that is flaky',
   run: (report, options) =>
     withLine(report, options, { machines }, async (line) => {
-      report.phase('network boot, cycle, off');
-      await cycle(report, line, 'plain', []);
-      const { signal } = options;
-      await waitForConsole(line.rack.machine('m1'), /Start PXE over IPv4|PXE/, { timeoutMs: 60_000, signal });
-      report.check('the firmware tried the network', true);
+      report.phase('two network boots');
+      await networkBoots(report, line, options.signal);
       report.phase('as each vendor');
       for (const shape of shapes) {
-        signal.throwIfAborted();
+        options.signal.throwIfAborted();
         await cycle(report, line, shape, [shape]);
       }
       report.phase('flaky');
       await cycle(report, line, 'flaky', ['flaky']);
     }),
 };
+
+/** What the firmware does is seen on its console: once after power on, and once more after a cycle. */
+async function networkBoots(report: Report, line: Line, signal: AbortSignal): Promise<void> {
+  const machine = line.rack.machine('m1');
+  const { address, username, password } = machine.bmc;
+  const bmc = openBmc({ address, username, password, log: silentLog() });
+  try {
+    let from = 0;
+    for (const action of ['on', 'cycle'] as const) {
+      await bmc.setBootDevice({ device: 'pxe', persistent: false });
+      await bmc.setPower(action);
+      const booting = await waitForConsole(machine, /PXE/, { timeoutMs: 90_000, signal, from });
+      from = booting.end;
+      report.check(`after ${action} the firmware boots over the network`, true);
+    }
+  } finally {
+    await bmc.close();
+  }
+}
 
 /** From off to on by the network, a power cycle, and off again, each seen at the machine itself. */
 async function cycle(report: Report, line: Line, name: string, faults: readonly Fault[]): Promise<void> {
