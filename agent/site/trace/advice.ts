@@ -1,9 +1,12 @@
 import type { BootFact } from '#contract/bootFact.ts';
 
+/** What the site knows of a step: a line of the boot's timeline, or that the ramdisk has joined, with which the boot is done. */
+export type BootStepFact = BootFact | { step: 'joined' };
+
 /** One step of a boot; `at` is in milliseconds. */
 export interface BootStep {
   at: number;
-  fact: BootFact;
+  fact: BootStepFact;
 }
 
 /** What an operator is told about one boot, once. */
@@ -13,8 +16,8 @@ export interface BootAdvice {
 }
 
 type Pattern = (steps: readonly BootStep[], now: number) => string | undefined;
-type Step = BootFact['step'];
-type FactOf<Name extends Step> = Extract<BootFact, { step: Name }>;
+type Step = BootStepFact['step'];
+type FactOf<Name extends Step> = Extract<BootStepFact, { step: Name }>;
 
 /** How long a machine may take from one step to the next before its silence means something, in milliseconds. */
 const patience = { loader: 20_000, kernel: 30_000, ramdisk: 120_000, join: 60_000 };
@@ -46,7 +49,11 @@ const patterns: Readonly<Record<string, Pattern>> = {
   'unknown-file': (steps, now) => {
     const first = steps.find(({ fact }) => fact.step === 'no-file');
     const asked = lastOf(steps, 'no-file');
-    if (first === undefined || asked === undefined || hasAny(steps, 'tftp', 'loader', 'script'))
+    if (
+      first === undefined ||
+      asked === undefined ||
+      hasAny(steps, 'tftp', 'loader', 'script', 'image', 'token', 'joined')
+    )
       return undefined;
     if (now - first.at < patience.loader) return undefined;
     return `asked for ${asked.file}, which this site has not, and for nothing else: does another DHCP server, or a setting of its firmware, name that file (option 67)?`;
@@ -91,6 +98,13 @@ const patterns: Readonly<Record<string, Pattern>> = {
       last?.fact.step === 'image' && last.fact.outcome === 'complete' && last.fact.part === 'initrd';
     if (last === undefined || !isHandedOver || now - last.at < patience.ramdisk) return undefined;
     return 'has kernel and initrd, and its ramdisk never spoke: look at its console. A kernel that does not start (Secure Boot, memory), a network card without a driver in the ramdisk, or no DHCP answer for it';
+  },
+  'ramdisk-not-come': (steps, now) => {
+    const last = lastStep(steps);
+    if (last?.fact.step !== 'ack' || last.fact.client !== 'ramdisk' || hasAny(steps, 'joined'))
+      return undefined;
+    if (now - last.at < patience.join) return undefined;
+    return 'its ramdisk has an address and never spoke to this site: does TCP port 8443 get through? Its console says what it waits for';
   },
   'ramdisk-not-joined': (steps, now) => {
     const last = lastStep(steps);

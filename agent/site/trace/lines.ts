@@ -1,5 +1,5 @@
 import type { SiteEvent } from '#contract/agentWire.ts';
-import { adviseOn, type BootStep } from './advice.ts';
+import { adviseOn, type BootStep, type BootStepFact } from './advice.ts';
 
 /** One line of a trace: an event, or advice about the boot it is in. */
 export interface TraceLine {
@@ -24,8 +24,8 @@ export class Tracer {
     // Silence before this event, seen only now.
     const late = this.advice(Date.parse(at));
     if (bootId !== undefined && bootId !== this.#bootId) this.#begin(bootId);
-    if ('fact' in event && event.fact !== undefined)
-      this.#steps.push({ at: Date.parse(at), fact: event.fact });
+    const fact = factOf(event);
+    if (fact !== undefined) this.#steps.push({ at: Date.parse(at), fact });
     const line = { at, ...(bootId !== undefined && { bootId }), type: event.type, text: wordsOf(event) };
     return [...late, line, ...this.advice(Date.parse(at))];
   }
@@ -47,6 +47,11 @@ export class Tracer {
     this.#steps = [];
     this.#told = new Set();
   }
+}
+
+function factOf(event: SiteEvent): BootStepFact | undefined {
+  if (event.type === 'agent.joined') return { step: 'joined' };
+  return 'fact' in event ? event.fact : undefined;
 }
 
 function wordsOf(event: SiteEvent): string {

@@ -31,6 +31,8 @@ const image = (
 ): BootFact => ({ step: 'image', part, outcome });
 const untilInitrd = [offer, ack, tftp(), script, image('linux'), image('initrd')];
 
+const ramdiskAck: BootFact = { step: 'ack', client: 'ramdisk' };
+
 const failing: [name: string, facts: BootFact[], later: number, pattern: string][] = [
   [
     'gave up after the first blocks',
@@ -47,6 +49,7 @@ const failing: [name: string, facts: BootFact[], later: number, pattern: string]
   ['image not there', [ack, script, image('linux', 'refused')], 0, 'image-refused'],
   ['image cut off', [ack, script, image('initrd', 'cut')], 0, 'image-cut'],
   ['ramdisk never spoke', untilInitrd, 121_000, 'ramdisk-silent'],
+  ['ramdisk has an address only', [...untilInitrd, ramdiskAck], 61_000, 'ramdisk-not-come'],
   ['ramdisk never joined', [...untilInitrd, { step: 'token' }], 61_000, 'ramdisk-not-joined'],
   [
     'certificate refused',
@@ -81,6 +84,48 @@ test('a boot that goes well is told nothing, however the machine waits at its en
   expect(patterns([{ step: 'ack', client: 'os', file: 'x' }], 3_600_000)).toEqual([]);
 });
 
+const loader = (name: string): BootFact => ({ step: 'loader', file: name });
+const whole = (outcome: 'asked' | 'complete'): BootFact => ({ step: 'image', part: 'whole', outcome });
+const ramdiskUp: BootFact[] = [
+  ...[image('linux', 'asked'), image('linux'), image('initrd', 'asked'), image('initrd')],
+  ...[{ step: 'offer', client: 'ramdisk' } as const, ramdiskAck],
+];
+const wholeBoots: [name: string, facts: BootFact[]][] = [
+  ['BIOS and iPXE', [offer, offer, ack, tftp({ file: 'undionly.kpxe' }), offer, ack, script, ...ramdiskUp]],
+  ['UEFI HTTP boot', [offer, ack, loader('/ipxe/snponly.efi'), offer, ack, script, ...ramdiskUp]],
+  [
+    'shim and GRUB',
+    [
+      ...[
+        offer,
+        ack,
+        tftp({ file: 'shimx64.efi' }),
+        noFile('revocations.efi'),
+        tftp({ file: 'grubx64.efi' }),
+      ],
+      ...[tftp({ file: 'grub/grub.cfg' }), script, ...ramdiskUp],
+    ],
+  ],
+  ["the operator's own key", [offer, ack, whole('asked'), whole('complete'), ramdiskAck, { step: 'token' }]],
+  ['in a VLAN', [offer, ack, tftp(), { step: 'script', boots: 'vlan' }, offer, ack, script, ...ramdiskUp]],
+];
+
+test.each(wholeBoots)('%s: a boot that ends with the join is told nothing, then and later', (_, facts) => {
+  const tracer = new Tracer();
+  const lines = facts.flatMap((fact, second) => tracer.add(event(second, fact)));
+  lines.push(...tracer.add(joined(facts.length + 20)));
+  lines.push(...tracer.advice(start + 86_400_000));
+  expect(lines.filter(({ type }) => type === 'advice')).toEqual([]);
+  expect(lines.at(-1)?.text).toContain('the ramdisk has joined');
+});
+
+test('a machine that boots again after it joined is advised of that boot', () => {
+  const tracer = new Tracer();
+  tracer.add(joined(1));
+  tracer.add(event(100, ack, 'boot_2'));
+  expect(tracer.advice(start + 200_000)).toMatchObject([{ bootId: 'boot_2' }]);
+});
+
 test('advice names what was seen and what to look at', () => {
   const [advice] = adviseOn(steps(ack, tftp({ outcome: 'abandoned', bytes: 3 * 1464 })), 5000);
   expect(advice?.text).toContain('asked for snponly.efi, gave up after 3 blocks');
@@ -92,8 +137,10 @@ test('advice names what was seen and what to look at', () => {
   expect(clock?.text).toContain('clock is wrong');
 });
 
+const start = Date.parse('2026-01-01T00:00:00Z');
+
 function event(seconds: number, fact: BootFact, bootId = 'boot_1'): SiteEvent {
-  const at = new Date(1_767_225_600_000 + seconds * 1000).toISOString();
+  const at = new Date(start + seconds * 1000).toISOString();
   return {
     eventId: `ev_${seconds}`,
     at,
@@ -103,6 +150,22 @@ function event(seconds: number, fact: BootFact, bootId = 'boot_1'): SiteEvent {
     bootId,
     fact,
   };
+}
+
+function joined(seconds: number): SiteEvent {
+  const { eventId, at, mac, bootId } = event(seconds, ack);
+  return {
+    ...{
+      eventId,
+      at,
+      mac,
+      bootId,
+      type: 'agent.joined',
+      nodeId: 'node_1',
+      role: 'ramdisk',
+      trust: 'network',
+    },
+  } as SiteEvent;
 }
 
 test('a trace gives each advice once, at its place, and anew in the next boot', () => {
@@ -123,8 +186,8 @@ test('a trace gives each advice once, at its place, and anew in the next boot', 
     'tftp',
     'ack',
   ]);
-  expect(tracer.advice(1_767_225_600_000 + 141_000)).toHaveLength(1);
-  expect(tracer.advice(1_767_225_600_000 + 142_000)).toEqual([]);
+  expect(tracer.advice(start + 141_000)).toHaveLength(1);
+  expect(tracer.advice(start + 142_000)).toEqual([]);
 });
 
 test('what the boot server advises by itself is told once, in its words', () => {
@@ -137,7 +200,7 @@ test('what the boot server advises by itself is told once, in its words', () => 
     bootId: 'boot_1',
   };
   const lines = tracer.add({ ...facts, type: 'boot.advice', text: '4 offers in a row were not accepted' });
-  expect([...lines, ...tracer.advice(1_767_225_600_000 + 600_000)].map(printed)).toEqual([
+  expect([...lines, ...tracer.advice(start + 600_000)].map(printed)).toEqual([
     '00:00:09.000   -> 4 offers in a row were not accepted',
   ]);
 });
