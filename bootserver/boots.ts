@@ -169,6 +169,11 @@ export class Boots {
     return boot.bootId;
   }
 
+  /** The id of the boot that the machine is in, which this changes nothing of; one that no boot has where none is known. */
+  presentBoot(mac: string): string {
+    return this.#boots.get(mac)?.bootId ?? this.#lastBoot(mac) ?? newId('boot', this.#clock.now());
+  }
+
   #advise(mac: string, advice: Advice | undefined): void {
     if (advice === undefined) return;
     this.count(advice.trouble);

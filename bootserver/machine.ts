@@ -15,7 +15,7 @@ export interface MachineFacts {
   vlan?: number;
   /** The address that the script was asked from. */
   address: string;
-  /** The MAC that took that address: by our lease, or by what is known of another server's. */
+  /** The MAC that took that address: by our lease, or by what is known of another server's. Only if it is `mac` does the machine itself ask. */
   leasedTo?: string;
   /** Joins the DHCP, TFTP, HTTP and ramdisk events of one boot. */
   bootId: string;

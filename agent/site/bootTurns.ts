@@ -3,13 +3,12 @@ import type { Log } from '#base/log.ts';
 import type { BootServerOptions } from '#bootserver/bootServer.ts';
 import { macOfKey } from '#bootserver/dhcp/clientKey.ts';
 import type { Reservations } from '#bootserver/dhcp/network.ts';
-import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
+import type { BootDecision, MachineFacts } from '#bootserver/machine.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import { mergedQuirks } from '#contract/bootQuirks.ts';
-import { RateLimiter } from '#doors/rateLimiter.ts';
+import { BootTold } from './bootTold.ts';
 import { decideBoot } from './decide.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
-import type { Happening } from './store/events.ts';
 import { explained } from './store/noSpace.ts';
 import type { SiteState } from './store/state.ts';
 
@@ -32,7 +31,7 @@ export function bootTurns(
   parts: BootTurnParts,
 ): Pick<BootServerOptions, 'decide' | 'reservations' | 'sighted' | 'timeline' | 'lastBoot'> {
   const { state } = parts;
-  const strangers = new RateLimiter(strangerSteps);
+  const told = new BootTold(parts);
   state.events.onLost((error, lost) => {
     parts.log.error(
       { err: explained(error), events: lost.length, first: lost[0] },
@@ -41,9 +40,9 @@ export function bootTurns(
   });
   return {
     reservations: siteReservations(parts),
-    decide: (machine) => decide(machine, parts),
+    decide: (machine) => decide(machine, parts, told),
     sighted: (sighting) => parts.seen.see(sighting),
-    timeline: (event) => tellStep(withNode(event, state), strangers, parts),
+    timeline: (event) => told.step(event),
     lastBoot: state.events.lastBoot,
   };
 }
@@ -66,9 +65,10 @@ function siteReservations({ state, hosts, loader }: BootTurnParts): Reservations
   };
 }
 
-function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
-  const { state, consoles, seen } = parts;
-  const { mac, address: _, bootId: __, leasedTo, ...facts } = machine;
+/** Only a machine that asks from its own address changes what the site knows of it. */
+function decide(machine: MachineFacts, parts: BootTurnParts, told: BootTold): BootDecision {
+  const { state, consoles } = parts;
+  const { mac, leasedTo } = machine;
   const node = state.spec.nodeByMac(mac);
   const loader = node && state.loaders.byNode(node.nodeId);
   const entry = state.entries.byMac(mac, Date.now());
@@ -78,10 +78,10 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
     leasedTo,
     isWithdrawn: state.spec.isWithdrawn,
   });
-  seen.see({ ...facts, mac, isNewBoot: false });
-  discover(machine, parts);
+  if (leasedTo === mac) discover(machine, parts, told);
   if (turn.kind === 'disk') {
-    if (turn.alarm) alarm(turn.why, machine, parts);
+    if (turn.alarm) told.alarm(turn.why, machine);
+    else if (leasedTo !== mac) told.elsewhere(turn.why, machine);
     return { kind: 'disk', ...(turn.loader === undefined ? {} : { loader: turn.loader }) };
   }
   if (turn.kind === 'iso' || turn.kind === 'vlan') return turn;
@@ -92,6 +92,12 @@ function decide(machine: MachineFacts, parts: BootTurnParts): BootDecision {
     token,
     kernelArguments: kernelArguments(turn.entry, consoles),
   };
+}
+
+function discover(machine: MachineFacts, { seen }: BootTurnParts, told: BootTold): void {
+  const { address: _, bootId: __, leasedTo: ___, ...facts } = machine;
+  seen.see({ ...facts, isNewBoot: false });
+  told.discovered(machine);
 }
 
 /** A kernel that writes its log to a serial line at 115,200 baud starts seconds later: quiet. */
@@ -108,44 +114,4 @@ function mint({ mac, address, bootId }: MachineFacts, entry: BootEntry, { tokens
   } catch (error) {
     throw explained(error);
   }
-}
-
-function alarm(text: string, { mac, bootId, address }: MachineFacts, parts: BootTurnParts): void {
-  parts.log.error({ mac, bootId, address }, text);
-  tell(withNode({ type: 'machine.alarm', reason: 'other-host', text, mac, bootId }, parts.state), parts);
-}
-
-/** A machine that nobody has named is told to the centre once. */
-function discover({ mac, uuid, bootId }: MachineFacts, parts: BootTurnParts): void {
-  const { state } = parts;
-  if (state.spec.nodeByMac(mac) !== undefined || state.events.knows(mac, 'machine.discovered')) return;
-  tell({ type: 'machine.discovered', mac, bootId, ...(uuid === undefined ? {} : { uuid }) }, parts);
-}
-
-function withNode<Event extends BootEvent | Happening>(
-  event: Event,
-  state: SiteState,
-): Event & { nodeId?: string } {
-  const nodeId = state.spec.nodeByMac(event.mac ?? '')?.nodeId;
-  return nodeId === undefined ? event : { ...event, nodeId };
-}
-
-/** Steps of machines without a node that are written down: a rack that boots at once, not a flood of made-up addresses. */
-const strangerSteps = { perSecond: 50, burst: 2000 };
-
-function tellStep(step: BootEvent & { nodeId?: string }, strangers: RateLimiter, parts: BootTurnParts): void {
-  const kind = step.type === 'boot.log' ? 'lines of installers' : 'steps';
-  if (step.nodeId !== undefined || strangers.take(kind) === 0) tell(step, parts);
-}
-
-/** A machine boots also when its history cannot be written. */
-function tell(happening: Happening, { state, onEvent, log }: BootTurnParts): void {
-  try {
-    state.events.add(happening);
-  } catch (error) {
-    log.error({ err: explained(error), ...happening }, 'an event was lost');
-    return;
-  }
-  // The centre is not told of these.
-  if (happening.type !== 'boot.log') onEvent();
 }

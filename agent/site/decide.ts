@@ -24,21 +24,17 @@ export interface KnownMachine {
 /**
  * Decides one script fetch: the machine's boot entry, if it is for this machine and has an image for its architecture; else its
  * disk, by the loader that was deployed there last. Another machine than the node, or another host that only names its MAC, gets
- * no token and is told nothing of the node's disk. An entry for a VLAN is served in that VLAN only: elsewhere the machine is sent there.
+ * no token and is told nothing of the node's disk, whether there is an entry or not. An entry for a VLAN is served in that VLAN only:
+ * elsewhere the machine is sent there.
  */
 export function decideBoot(machine: MachineFacts, known: KnownMachine): Turn {
   const { entry, loader, leasedTo } = known;
-  const isItself = leasedTo === machine.mac;
-  const disk = (why: string): Turn => ({
-    kind: 'disk',
-    why,
-    ...(isItself && loader !== undefined && { loader }),
-  });
-  if (entry === undefined) return disk('no boot entry');
-  if (!isItself) {
+  const disk = (why: string): Turn => ({ kind: 'disk', why, ...(loader === undefined ? {} : { loader }) });
+  if (leasedTo !== machine.mac) {
     const why = `its script was asked for from ${machine.address}, an address that is not leased to it`;
-    return { kind: 'disk', why, alarm: true };
+    return { kind: 'disk', why, ...(entry !== undefined && { alarm: true }) };
   }
+  if (entry === undefined) return disk('no boot entry');
   if (!sameMachine(entry.uuid, machine.uuid)) {
     const why = `the boot entry is for the machine with UUID ${entry.uuid}, this one says ${machine.uuid}`;
     return { kind: 'disk', why, alarm: true };

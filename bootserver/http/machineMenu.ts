@@ -45,13 +45,14 @@ function refusal(path: string, rule: string): Answer {
 function machineFacts(
   told: Pick<MachineFacts, 'mac' | 'architecture'> & { uuid: string },
   from: string,
-  { leasedTo, scriptGiven }: MachineScriptContext,
+  context: MachineScriptContext,
 ): MachineFacts {
   const { mac, architecture } = told;
-  const uuid = canonicalUuid(told.uuid);
+  const leasedTo = context.leasedTo(from);
+  const bootId = context.bootOf(mac, leasedTo === mac);
   return {
-    ...{ mac, architecture, firmware: 'uefi', address: from, bootId: scriptGiven(mac) },
-    ...known({ uuid, leasedTo: leasedTo(from) }),
+    ...{ mac, architecture, firmware: 'uefi', address: from, bootId },
+    ...known({ uuid: canonicalUuid(told.uuid), leasedTo }),
   };
 }
 

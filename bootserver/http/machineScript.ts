@@ -15,8 +15,8 @@ export interface MachineScriptContext {
   machineUrl: string;
   /** Whether the machine was handed our iPXE in this boot, and has not asked for its script since. */
   hasLoader(mac: string): boolean;
-  /** The machine asks for its script: the id of its boot. */
-  scriptGiven(mac: string): string;
+  /** The id of the machine's boot. With `isHolder` it asks for its script itself, which its boot then has come to. */
+  bootOf(mac: string, isHolder: boolean): string;
   leasedTo(address: string): string | undefined;
   decide(machine: MachineFacts): BootDecision | Promise<BootDecision>;
   note(machine: MachineFacts, decision: BootDecision): void;
@@ -69,6 +69,7 @@ function machineFacts(
   const { query, from } = request;
   const uuid = canonicalUuid(query.get('uuid') ?? '');
   const serial = query.get('serial')?.slice(0, 128);
+  const leasedTo = context.leasedTo(from);
   const vlan = Number(query.get('vlan') ?? 0);
   return {
     mac,
@@ -78,8 +79,8 @@ function machineFacts(
     architecture,
     firmware: firmwareOf(request),
     address: from,
-    ...known({ leasedTo: context.leasedTo(from) }),
-    bootId: context.scriptGiven(mac),
+    ...known({ leasedTo }),
+    bootId: context.bootOf(mac, leasedTo === mac),
   };
 }
 

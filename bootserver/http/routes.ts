@@ -37,7 +37,7 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
     machineUrl,
     decide,
     hasLoader: (mac) => boots.hasLoader(mac),
-    scriptGiven: (mac) => boots.scriptGiven(mac),
+    bootOf: (mac, isHolder) => (isHolder ? boots.scriptGiven(mac) : boots.presentBoot(mac)),
     leasedTo: (address) => holders.leasedTo(address),
     note: (facts, decision) => noteScript(facts, decision, boots),
   };
@@ -89,7 +89,10 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
   ];
 }
 
-function noteScript({ mac, uuid, firmware }: MachineFacts, decision: BootDecision, boots: Boots): void {
+/** Of a machine that asks itself: who only names its MAC is no step of its boot. */
+function noteScript(machine: MachineFacts, decision: BootDecision, boots: Boots): void {
+  const { mac, uuid, firmware, leasedTo } = machine;
+  if (leasedTo !== mac) return;
   boots.note(
     mac,
     decision.kind === 'disk' ? 'boot.disk' : 'boot.script',
@@ -110,9 +113,10 @@ function localDisk(firmware: MachineFacts['firmware'], loader: EfiLoader | undef
     : `local disk, EFI system partition ${loader.espGuid}`;
 }
 
+/** Once in a boot for each file, however often it is fetched. */
 function noteLoader({ from, path }: BootRequest, { boots, holders }: BootRoutesOptions): void {
   const mac = holders.macAt(from);
   if (mac === undefined) return;
-  boots.note(mac, 'boot.http', path, { step: 'loader', file: path });
+  if (boots.isFirstPiece(mac, path)) boots.note(mac, 'boot.http', path, { step: 'loader', file: path });
   boots.loaderGiven(mac);
 }

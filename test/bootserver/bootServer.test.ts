@@ -12,6 +12,7 @@ import {
   type BootServerOptions,
   startBootServer,
 } from '#bootserver/bootServer.ts';
+import { openHeardAddresses } from '#bootserver/heardAddresses.ts';
 import type { BootDecision, BootEvent, MachineFacts } from '#bootserver/machine.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { CachedImage } from '#contract/images.ts';
@@ -19,8 +20,9 @@ import { ask, digest, image, OneImage, oneConnection } from './http/samples.ts';
 
 const images = new OneImage();
 const events: BootEvent[] = [];
+const mac = '52:54:00:77:00:41';
 const loopback: BootNetwork = {
-  mode: 'full',
+  mode: 'off',
   interface: 'lo',
   address: '127.0.0.1',
   prefixLength: 8,
@@ -46,7 +48,7 @@ beforeAll(async () => {
     },
     images,
     ipxeDirectory: directory,
-    database: new Database(':memory:'),
+    database: databaseOf(mac, '127.0.0.1'),
     leaseFile: path.join(directory, 'leases.db'),
     timeline: (event) => events.push(event),
     log: silentLog(),
@@ -56,6 +58,15 @@ beforeAll(async () => {
   };
   server = await startBootServer(options);
 });
+
+/** Another DHCP server gave the machine this address. */
+function databaseOf(mac: string, address: string): BootServerOptions['database'] {
+  const database = new Database(':memory:');
+  const heard = openHeardAddresses({ database, log: silentLog(), isNamed: () => true });
+  heard.heard(mac, address, 67);
+  heard.close();
+  return database;
+}
 
 afterAll(async () => {
   await server.close();
@@ -149,7 +160,8 @@ describe('scripts', () => {
     await get(`/ipxe?${query}`);
     expect(asked).toEqual([
       {
-        mac: '52:54:00:77:00:41',
+        mac,
+        leasedTo: mac,
         uuid: '11223344-5566-7788-99aa-bbccddeeff00',
         serial: 'S N1',
         architecture: 'x86_64',
@@ -423,7 +435,7 @@ describe('starting', () => {
 
   test('on an interface that is not there it fails and leaves nothing bound', async () => {
     const port = Number(new URL(server.httpUrl).port) + 1;
-    const second: BootNetwork = { ...loopback, interface: 'nope0', address: '127.0.0.2' };
+    const second: BootNetwork = { ...loopback, mode: 'full', interface: 'nope0', address: '127.0.0.2' };
     const start = startBootServer({ ...options, httpPort: port, networks: [loopback, second] });
     await expect(start).rejects.toMatchObject({ code: 'ENODEV', network: second });
     const again = await startBootServer({ ...options, httpPort: port });

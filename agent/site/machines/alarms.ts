@@ -30,13 +30,19 @@ function endContested(nodeId: string, { state }: MachineParts): void {
   }
 }
 
-/** Turns away a host that has a machine's boot token and not its address, and calls an operator: the token is still the machine's. */
+/**
+ * Turns away a host that has a machine's boot token and not its address, and calls an operator, once until something else happens to the
+ * machine: the token is still the machine's.
+ */
 export function refuseOtherHost(token: BootToken, peer: string, parts: MachineParts): RailheadError {
   const { nodeId, mac, bootId, address } = token;
   const text = `${peer}, an address that is not leased to ${mac}, showed the boot token that was given to ${address}`;
-  parts.state.events.add({ type: 'machine.alarm', reason: 'other-host', text, nodeId, mac, bootId });
-  parts.log.error({ nodeId, mac, bootId, address, peer }, text);
-  parts.news.wake();
+  const [last] = parts.state.events.timeline(mac, 1);
+  if (last === undefined || !('text' in last) || last.text !== text) {
+    parts.state.events.add({ type: 'machine.alarm', reason: 'other-host', text, nodeId, mac, bootId });
+    parts.log.error({ nodeId, mac, bootId, address, peer }, text);
+    parts.news.wake();
+  }
   return refused(`${peer} is not the address that ${mac} has here: boot again`, 'other-address');
 }
 

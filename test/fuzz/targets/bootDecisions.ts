@@ -19,7 +19,7 @@ export function scriptContext(decision: BootDecision): MachineScriptContext {
     httpUrl: 'http://10.0.0.1:8080',
     machineUrl: 'https://10.0.0.1:8443',
     hasLoader: () => false,
-    scriptGiven: () => 'boot_1',
+    bootOf: () => 'boot_1',
     leasedTo: () => undefined,
     decide: () => decision,
     note: () => {},
