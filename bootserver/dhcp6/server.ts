@@ -9,6 +9,7 @@ import type { PacketTap } from '../packetTap.ts';
 import { macOfAddress } from './address.ts';
 import { client6Facts } from './client.ts';
 import { decide6 } from './decide.ts';
+import { isDuid } from './duid.ts';
 import { Journal6, type Journal6Parts } from './journal.ts';
 import type { Lease6Table } from './leases.ts';
 import { allServers } from './message.ts';
@@ -95,8 +96,9 @@ function receive(
     return;
   }
   const address = relayed.relays.at(-1)?.peerAddress ?? withoutZone(from.address);
-  const duid = readOption(relayed.message.options, 'clientId')?.toString('latin1') ?? '';
-  intake.take(isKnown(address, options) ? address : `${stranger}${duid}`, { bytes, relayed, from });
+  const duid = readOption(relayed.message.options, 'clientId');
+  const said = isDuid(duid) ? duid.toString('latin1') : '';
+  intake.take(isKnown(address, options) ? address : `${stranger}${said}`, { bytes, relayed, from });
 }
 
 /** A machine that the site has named, or that uses an address of ours. */
