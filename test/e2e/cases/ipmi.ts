@@ -171,6 +171,9 @@ async function checkHands(report: Report, lab: Lab, site: LabSite): Promise<void
   const { data: asked } = await lab.call<{ workflowId: string }>('nodes.redfish', relay);
   const { error } = await ended(lab, asked.workflowId);
   report.check('a BMC without Redfish is not asked for it', error?.details?.reason === 'no-redfish', error);
+  const request = ['GET', '/redfish/v1/', '--config', site.configFile];
+  const local = await runProgram('bcd', ['site', 'redfish', 'old-server', ...request]);
+  report.check('nor by bcd site redfish', local.output.includes('does not speak Redfish'), local);
   const woken = await powered(lab, 'wakes', 'off');
   report.check('Wake-on-LAN cannot switch off', woken.error?.code === 'UNSUPPORTED', woken);
   const { data } = await lab.call<{ workflowId: string }>('metal.power', {
