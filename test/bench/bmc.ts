@@ -12,6 +12,7 @@ import { startWorker, type Worker } from './join/worker.ts';
 
 const bmcs = 500;
 const everyMs = 30_000;
+const quickEveryMs = 6_000;
 /** How long a simulated machine takes to change its power. */
 const delayMs = 1000;
 
@@ -40,7 +41,7 @@ export const bmc: Benchmark = {
       const single = start('bmcsProcess.ts', directory);
       const [access] = (await single.call<{ bmcs: Access[] }>('start', { count: 1, delayMs })).bmcs;
       if (access === undefined) throw new Error('no BMC was started');
-      const beyondMs = await cycles(access, quick ? 3 : 20);
+      const beyondMs = await cycles(access, quick ? 2 : 20);
       signal.throwIfAborted();
       const requests = await comparison(single, directory);
       return findings(polled, beyondMs, requests, quick);
@@ -62,7 +63,7 @@ async function polling(start: Start, directory: string, quick: boolean, signal: 
   await agent.call('open', { bmcs: access });
   console.error('their power is polled');
   // The first round logs in everywhere; what is measured is what comes after it.
-  const interval = quick ? 10_000 : everyMs;
+  const interval = quick ? quickEveryMs : everyMs;
   await agent.call('poll', { everyMs: interval });
   await systemClock.sleep(interval + 500, signal);
   const first = await agent.call<Used>('used');
@@ -162,7 +163,7 @@ function findings(
     machine: {
       ...thisMachine(),
       bmcs,
-      pollEveryMs: quick ? 10_000 : everyMs,
+      pollEveryMs: quick ? quickEveryMs : everyMs,
       delayMs,
       transport: 'loopback, TLS 1.3',
     },
