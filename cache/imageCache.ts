@@ -1,17 +1,12 @@
 import { abortable } from '#base/abortable.ts';
 import { type Clock, steadyClock, systemClock } from '#base/clock.ts';
-import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { peHeaderBytes } from '#base/pe.ts';
 import { fromWireError, RailheadError } from '#contract/errors.ts';
 import type { CachedImage, CacheImage } from '#contract/images.ts';
-import { damageError, repullAfterMs } from './damage.ts';
-import { pullChanges } from './desired.ts';
-import { expel, withdrawnHere } from './expel.ts';
 import type { Damage } from './heldIndex.ts';
 import { inventoryOf } from './inventory.ts';
 import { type CacheOperator, cacheOperator } from './operator.ts';
-import type { Puller } from './puller.ts';
 import { openPulls, type PullOptions, type Pulls } from './pulls.ts';
 import type { Held } from './read.ts';
 import { type CacheParts, digestsWithRow, rowOf } from './rows.ts';
@@ -20,6 +15,7 @@ import { type Section, sectionOf } from './section.ts';
 import { Senders } from './senders.ts';
 import { Store } from './store.ts';
 import { Troubles } from './troubles.ts';
+import { Upkeep } from './upkeep.ts';
 import { type LocalPin, Wishes } from './wishes.ts';
 import { withdrawnError } from './withdrawn.ts';
 
@@ -85,113 +81,87 @@ export async function openCache(options: CacheOptions): Promise<ImageCache> {
   const { directory, quotaBytes, clock = systemClock, log } = options;
   const troubles = new Troubles(log);
   const told = { damage: (_: Damage) => {}, leave: () => {} };
+  const onFault = (error: unknown) => troubles.note(error, clock.now());
   const store = await Store.open({
     directory,
     quotaBytes,
     clock,
-    onFault: (error) => troubles.note(error, clock.now()),
+    onFault,
     onDamage: (damage) => told.damage(damage),
     onLeave: () => told.leave(),
   });
   const cache = new DesiredCache(store, troubles, options);
   told.damage = (damage) => cache.takeDamage(damage);
   told.leave = () => cache.changed();
-  cache.start();
+  cache.start(onFault);
   return cache;
 }
-
-/** Whoever asks for an image that must be hashed first waits so long, in milliseconds; then it is asked for again. */
-const longestVerifyMs = 10_000;
 
 class DesiredCache implements ImageCache {
   readonly operator: CacheOperator;
   readonly #store: Store;
   readonly #options: CacheOptions;
-  readonly #clock: Clock;
-  readonly #steady: Clock;
-  readonly #log: Log;
-  readonly #troubles: Troubles;
   readonly #pulls: Pulls;
   readonly #wishes = new Wishes();
+  readonly #parts: CacheParts;
+  readonly #upkeep: Upkeep;
   readonly #listeners = new Set<() => void>();
   readonly #senders = new Senders();
-  /** Withdrawn, and being removed. */
-  readonly #expelled = new Set<string>();
   readonly #stop = new AbortController();
   #scrub: Scrub | undefined;
   #damages = 0;
   /** It is known what is wanted: before, anything may be. */
   #isStated = false;
-  /** Found damaged just now: not pulled before whoever counts on it was told. */
-  readonly #resting = new Set<string>();
   #proving: Promise<void> = Promise.resolve();
 
   constructor(store: Store, troubles: Troubles, options: CacheOptions) {
     const { quotaBytes, clock = systemClock, log } = options;
     this.#store = store;
     this.#options = options;
-    this.#clock = clock;
-    this.#steady = options.steady ?? options.clock ?? steadyClock;
-    this.#log = log;
-    this.#troubles = troubles;
+    const steady = options.steady ?? options.clock ?? steadyClock;
     const { isSpared } = this.#wishes;
     const onChange = () => this.changed();
-    const clocks = { clock, steady: this.#steady };
-    this.#pulls = openPulls(options, { store, ...clocks, quotaBytes, isSpared, onChange, log });
+    const common = { log, steady, onChange };
+    this.#pulls = openPulls(options, { store, clock, quotaBytes, isSpared, ...common });
+    const refOf = (digest: string) =>
+      this.#wishes.wanted().get(digest)?.ref ?? options.refOf?.(digest) ?? digest;
+    this.#parts = { wishes: this.#wishes, store, puller: this.#pulls.puller, refOf };
+    const { signal } = this.#stop;
+    this.#upkeep = new Upkeep({ ...this.#parts, ...common, senders: this.#senders, signal });
     this.operator = cacheOperator({
       ...this.#parts,
       troubles,
       damages: () => this.#damages,
       scrubbed: () => this.#scrub?.state,
-      onChange: () => this.#converge(),
+      onChange: () => this.#upkeep.converge(),
     });
   }
 
   /** Begins what goes on by itself: hashing what no record vouches for, reading again what is held. */
-  start(): void {
-    this.#proving = this.#proveAll();
-    const { scrub } = this.#options;
-    const onLost = (digest: string) => {
-      if (this.#isLost(digest)) this.#recover(digest);
-    };
-    const onFault = (error: unknown) => this.#troubles.note(error, this.#clock.now());
-    const parts = { clock: this.#clock, steady: this.#steady, log: this.#log, onFault, onLost };
+  start(onFault: (error: unknown) => void): void {
+    this.#proving = this.#upkeep.proveAll().then(() => this.#trim());
+    const { scrub, clock = systemClock, steady = this.#options.clock ?? steadyClock, log } = this.#options;
+    const onLost = (digest: string) => this.#upkeep.recover(digest);
+    const parts = { clock, steady, log, onFault, onLost };
     if (scrub !== undefined) this.#scrub = startScrub(this.#store, scrub, parts);
-  }
-
-  get #closed(): boolean {
-    return this.#stop.signal.aborted;
-  }
-
-  get #puller(): Puller {
-    return this.#pulls.puller;
-  }
-
-  get #parts(): CacheParts {
-    const refOf = (digest: string) => this.#refOf(digest);
-    return { wishes: this.#wishes, store: this.#store, puller: this.#puller, refOf };
-  }
-
-  #refOf(digest: string): string {
-    return this.#wishes.wanted().get(digest)?.ref ?? this.#options.refOf?.(digest) ?? digest;
   }
 
   desire(images: CacheImage[], withdrawn: readonly string[] = [], pinned: readonly string[] = []): void {
     this.#isStated = true;
     this.#wishes.state(images, withdrawn, pinned);
-    this.#converge();
+    this.#upkeep.converge();
     void this.#trim();
   }
 
   keep(pins: readonly LocalPin[]): void {
     this.#wishes.keep(pins);
-    this.#converge();
+    this.#upkeep.converge();
   }
 
   ask(image: CacheImage): void {
     if (this.#store.get(image.digest) !== undefined) return;
     this.#wishes.ask(image);
-    this.#converge();
+    this.#upkeep.converge();
   }
 
   state(digest: string): CachedImage | undefined {
@@ -204,21 +174,22 @@ class DesiredCache implements ImageCache {
     if (refused?.error !== undefined) throw fromWireError(refused.error);
     if (this.#store.get(digest) !== undefined) return;
     if (this.#store.unproven.has(digest)) {
-      await abortable(this.#proveAgain(digest), signal);
+      await abortable(this.#upkeep.prove(digest), signal);
       if (this.#store.get(digest) !== undefined) return;
     }
     const wanted = this.#wishes.wanted().get(digest);
     // Of what was damaged: whoever waits for it does not wait for the pause as well.
-    if (wanted !== undefined && this.#puller.get(digest) === undefined) this.#puller.begin(wanted);
-    if (this.#puller.get(digest) !== undefined) return this.#puller.outcome(digest, signal);
+    if (wanted !== undefined && this.#pulls.puller.get(digest) === undefined)
+      this.#pulls.puller.begin(wanted);
+    if (this.#pulls.puller.get(digest) !== undefined) return this.#pulls.puller.outcome(digest, signal);
     throw new RailheadError('NOT_FOUND', 'the site neither holds nor desires this image', { digest });
   }
 
   async open(digest: string): Promise<Held | undefined> {
     if (this.#wishes.refused(digest) !== undefined || this.#wishes.isWithdrawn(digest)) return undefined;
     const before = this.#store.get(digest);
-    const held = (await this.#verified(digest)) ? await this.#store.openHeld(digest) : undefined;
-    if (before !== undefined && this.#isLost(digest)) this.#recover(digest);
+    const held = (await this.#upkeep.isHashed(digest)) ? await this.#store.openHeld(digest) : undefined;
+    if (before !== undefined) this.#upkeep.recover(digest);
     return held && this.#senders.watched(digest, held, () => this.#wishes.isWithdrawn(digest));
   }
 
@@ -242,116 +213,26 @@ class DesiredCache implements ImageCache {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
+    if (this.#stop.signal.aborted) return;
     this.#stop.abort();
     this.#listeners.clear();
     await Promise.all([this.#store.endHashing(), this.#pulls.close(), this.#scrub?.close(), this.#proving]);
     this.#store.close();
   }
 
-  /** Its bytes were hashed since this process began: a disk may have lost what an earlier one wrote. Of what is not here there is nothing to hash. */
-  async #verified(digest: string): Promise<boolean> {
-    const isHeld = this.#store.get(digest) !== undefined;
-    if (isHeld && this.#store.isVerified(digest)) return true;
-    if (!isHeld && !this.#store.unproven.has(digest)) return false;
-    const verified = isHeld ? this.#store.verify(digest) : this.#proveAgain(digest);
-    const tooLong = this.#steady.sleep(longestVerifyMs, this.#stop.signal).then(() => false);
-    return Promise.race([verified, tooLong]).catch((error) => {
-      if (this.#closed) return false;
-      throw error;
-    });
-  }
-
-  /** Whether what was held is gone, and not because it was damaged: that is told apart. */
-  #isLost(digest: string): boolean {
-    return this.#store.get(digest) === undefined && this.#store.damage(digest) === undefined;
-  }
-
-  /** Takes note of an image that was found damaged; what is wanted is pulled anew after a pause. */
+  /** Takes note of an image that was found damaged. */
   takeDamage(damage: Damage): void {
-    this.#log.error({ ...damage, err: damageError(damage) }, 'a held image is damaged; it is in quarantine');
     this.#damages++;
-    this.#resting.add(damage.digest);
     this.#options.onDamage?.(damage);
-    this.changed();
-    this.#steady
-      .sleep(repullAfterMs, this.#stop.signal)
-      .then(() => {
-        this.#resting.delete(damage.digest);
-        this.#converge();
-      })
-      .catch(ignore);
-  }
-
-  #converge(): void {
-    if (this.#closed) return;
-    const held = new Set<string>();
-    for (const { digest } of this.#store.held()) {
-      held.add(digest);
-      this.#wishes.answered(digest);
-    }
-    const { start, stop } = pullChanges(this.#wishes.wanted(), held, this.#puller.images());
-    for (const digest of stop) void this.#puller.stop(digest);
-    for (const image of start) if (!this.#resting.has(image.digest)) this.#puller.begin(image);
-    this.#expelWithdrawn();
-    this.changed();
-  }
-
-  /** A quota may be smaller than it was: what nobody wants goes. */
-  async #trim(): Promise<void> {
-    if (!this.#isStated) return;
-    const { isSpared } = this.#wishes;
-    for (const digest of this.#store.beyondQuota(isSpared))
-      await this.#store
-        .evict(digest, isSpared)
-        .catch((error) => this.#log.warn({ digest, err: error }, 'not evicted'));
-  }
-
-  #expelWithdrawn(): void {
-    const parts = { ...this.#parts, senders: this.#senders, log: this.#log };
-    for (const digest of withdrawnHere(parts)) {
-      if (this.#expelled.has(digest)) continue;
-      this.#expelled.add(digest);
-      void expel(digest, parts).finally(() => {
-        this.#expelled.delete(digest);
-        this.changed();
-      });
-    }
-  }
-
-  /** Hashes the files that no record vouches for. Those that are desired are hashed by their pull. */
-  async #proveAll(): Promise<void> {
-    for (const digest of [...this.#store.unproven.keys()]) {
-      if (this.#closed) return;
-      await this.#proveAgain(digest);
-    }
-    await this.#trim();
-  }
-
-  /**
-   * The file of a held image changed or vanished behind our back: what is desired comes back by its pull, which
-   * hashes what is there first.
-   */
-  #recover(digest: string): void {
-    this.#log.warn({ digest }, 'the file of a held image changed');
-    this.#converge();
-    if (!this.#wishes.wanted().has(digest)) void this.#proveAgain(digest);
-  }
-
-  /** Whether it is held now. */
-  async #proveAgain(digest: string): Promise<boolean> {
-    try {
-      const isHeld = await this.#store.prove(digest, this.#refOf(digest));
-      this.#converge();
-      return isHeld;
-    } catch (error) {
-      if (!this.#closed) this.#log.error({ digest, err: error }, 'a held image cannot be read');
-      return false;
-    }
+    this.#upkeep.takeDamage(damage);
   }
 
   /** Tells the listeners. */
   changed(): void {
-    if (!this.#closed) for (const listener of this.#listeners) listener();
+    if (!this.#stop.signal.aborted) for (const listener of this.#listeners) listener();
+  }
+
+  async #trim(): Promise<void> {
+    if (this.#isStated) await this.#upkeep.trim();
   }
 }

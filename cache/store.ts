@@ -1,5 +1,3 @@
-import { isENOENT } from '#base/errors.ts';
-import { condemn } from './condemn.ts';
 import { DigestLocks } from './digestLocks.ts';
 import { Eviction } from './eviction.ts';
 import type { HashOptions } from './hashFile.ts';
@@ -7,20 +5,17 @@ import type { Damage, HeldRecord } from './heldIndex.ts';
 import { Holdings } from './holdings.ts';
 import { lockCache } from './lock.ts';
 import { type IsSpared, MakingRoom } from './makingRoom.ts';
-import { faultOfFile, openRegular } from './openRegular.ts';
-import { artifactPath, cachePaths, prepareFolders } from './path.ts';
+import { Opening } from './opening.ts';
+import { cachePaths, prepareFolders } from './path.ts';
 import { Proving } from './proving.ts';
 import { emptyQuarantine, quarantineBytes } from './quarantine.ts';
-import { type Held, heldOf } from './read.ts';
+import type { Held } from './read.ts';
 import type { Growing } from './room.ts';
 import type { Shelf } from './shelf.ts';
-import { type FileStamp, sameStamp, stampAt } from './stamp.ts';
+import type { FileStamp } from './stamp.ts';
 import { survey } from './survey.ts';
 import { Uses } from './uses.ts';
 import { PartialArtifact } from './write.ts';
-
-/** A use is written down at most this often: every range that is served is a use. */
-const useGranularityMs = 60_000;
 
 export interface StoreOptions extends Pick<Shelf, 'clock' | 'onFault' | 'onDamage' | 'onLeave'> {
   directory: string;
@@ -36,6 +31,7 @@ export class Store {
   readonly #shelf: Shelf;
   readonly #proving: Proving;
   readonly #eviction: Eviction;
+  readonly #opening: Opening;
   readonly #room: MakingRoom;
   readonly #lock: { close(): void } | undefined;
 
@@ -44,6 +40,10 @@ export class Store {
     this.#lock = lock;
     this.#proving = new Proving(shelf);
     this.#eviction = new Eviction(shelf);
+    // One more reading decides: a disk that fails once may give the bytes the next time, and the fault may be of who reads.
+    this.#opening = new Opening(shelf, (digest) => {
+      this.verify(digest, { direct: true }).catch(shelf.onFault);
+    });
     this.#room = new MakingRoom(shelf, this.#eviction, quotaBytes);
   }
 
@@ -143,11 +143,9 @@ export class Store {
     });
   }
 
-  /** Undefined when the artifact is not held, or when its file changed behind our back: then it has to be proven again. */
-  async openHeld(digest: string): Promise<Held | undefined> {
-    if (this.get(digest) === undefined) return undefined;
-    const held = await this.#tryOpen(digest).catch(() => undefined);
-    return held ?? this.#shelf.locks.run(digest, () => this.#openOrDoubt(digest));
+  /** See `Opening.open`. */
+  openHeld(digest: string): Promise<Held | undefined> {
+    return this.#opening.open(digest);
   }
 
   /**
@@ -196,57 +194,5 @@ export class Store {
   close(): void {
     this.#shelf.holdings.close();
     this.#lock?.close();
-  }
-
-  /** Undefined when the file is not the one of the record. */
-  async #tryOpen(digest: string): Promise<Held | undefined> {
-    const { paths, uses } = this.#shelf;
-    const release = uses.begin(digest);
-    try {
-      const { handle, stamp } = await openRegular(artifactPath(paths, digest));
-      const record = this.get(digest);
-      if (record !== undefined && sameStamp(stamp, record)) {
-        this.#touch(record);
-        // One more reading decides: a disk that fails once is read again by the kernel, and the fault may be of who reads.
-        const onFault = () => void this.verify(digest, { direct: true }).catch(this.#shelf.onFault);
-        return heldOf(handle, record.sizeBytes, { onClose: release, onFault });
-      }
-      await handle.close();
-    } catch (error) {
-      release();
-      throw error;
-    }
-    release();
-    return undefined;
-  }
-
-  /** Under the digest's lock, so that what lies there now is what counts. */
-  async #openOrDoubt(digest: string): Promise<Held | undefined> {
-    const { paths, holdings } = this.#shelf;
-    const record = this.get(digest);
-    if (record === undefined) return undefined;
-    try {
-      const held = await this.#tryOpen(digest);
-      if (held !== undefined) return held;
-      const stamp = await stampAt(artifactPath(paths, digest));
-      if (stamp !== undefined) holdings.doubt(digest, stamp);
-      else holdings.forget(digest);
-    } catch (error) {
-      await this.#notOpened(record, error);
-    }
-    return undefined;
-  }
-
-  async #notOpened({ digest, ref }: HeldRecord, error: unknown): Promise<void> {
-    const found = faultOfFile(error);
-    if (found !== undefined) await condemn(this.#shelf, { digest, ref, reason: 'unreadable', found });
-    else if (isENOENT(error)) this.#shelf.holdings.forget(digest);
-    else throw error;
-  }
-
-  #touch(record: HeldRecord): void {
-    const usedAt = this.#shelf.clock.now();
-    if (Math.abs(usedAt - record.usedAt) < useGranularityMs) return;
-    this.#shelf.holdings.note({ ...record, usedAt });
   }
 }

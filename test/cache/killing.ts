@@ -94,7 +94,7 @@ function imageOf(content: Buffer, source: string, n: number): CacheImage {
 
 /** The cache's own, beside its images. */
 function isOwn(name: string): boolean {
-  return name.startsWith('index.db') || name === 'lock';
+  return name.startsWith('index.db') || name.startsWith('lock');
 }
 
 function sha256(bytes: Buffer): string {

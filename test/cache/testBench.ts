@@ -61,7 +61,7 @@ export async function startCache(
 }
 
 /** The cache's own, beside its images. */
-const isOwn = (name: string) => name.startsWith('index.db') || name === 'lock';
+const isOwn = (name: string) => name.startsWith('index.db') || name.startsWith('lock');
 
 /** Names of all files of a cache but its own. */
 export async function filesIn(directory: string): Promise<string[]> {
