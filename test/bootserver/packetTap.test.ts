@@ -50,13 +50,15 @@ test('it forgets the oldest beyond its bounds, and a machine that nobody asks fo
   expect(tap.since('02:00:00:00:01:10', 0).last).toBe(0);
 });
 
+// Here, since a new machine downloads it first: that is no test's time.
+const toolbox = await openToolbox(['tcpdump'], { cacheDirectory: '.cache/debian' });
+
 /** What tcpdump says of a capture file, a line a packet, checksums looked at. */
 async function readByTcpdump(records: Buffer[], ...more: string[]): Promise<string[]> {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-pcap-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = path.join(directory, 'trace.pcap');
   await writeFile(file, Buffer.concat([pcapHeader(), ...records]));
-  const toolbox = await openToolbox(['tcpdump'], { cacheDirectory: '.cache/debian' });
   const text = await toolbox.run('usr/bin/tcpdump', ['-nn', '-vv', '-t', ...more, '-r', file]);
   return text.split('\n');
 }

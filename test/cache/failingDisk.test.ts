@@ -28,7 +28,7 @@ async function pullWhile(inject: string) {
   await writeFile(caFile, sourceCa);
   const source = await startSource(serveBytes(bytes));
   const image = imageOf(bytes, source.origin);
-  const [start = '', ...words] = await straced([
+  const [start = '', ...words] = straced([
     '-o',
     '/dev/null',
     '-e',

@@ -28,9 +28,11 @@ export interface IpmiSim {
 
 const user = { username: 'admin', password: 'p4ss:word-Xy' };
 
+// Here, since a new machine downloads it first: that is no test's time.
+const toolbox = await openToolbox(['ipmitool', 'openipmi'], { cacheDirectory: '.cache/debian' });
+
 export async function startIpmiSim(given: { password?: string } = {}): Promise<IpmiSim> {
   const { username, password } = { ...user, ...given };
-  const toolbox = await openToolbox(['ipmitool', 'openipmi'], { cacheDirectory: '.cache/debian' });
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-ipmi-'));
   const file = (name: string) => path.join(directory, name);
   const port = await freeUdpPort();

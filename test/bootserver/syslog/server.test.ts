@@ -7,6 +7,9 @@ import type { SyslogMessage } from '#bootserver/syslog/message.ts';
 import { startSyslogServer } from '#bootserver/syslog/server.ts';
 import { foreignProgram } from '../foreign.ts';
 
+// Here, since a new machine downloads it first: that is no test's time.
+const logger = await foreignProgram('bsdutils', 'logger');
+
 const mac = '02:00:00:00:00:01';
 
 /** A receiver at `address` for which one machine has 127.0.0.1 and ::1; `next` is its next line. */
@@ -35,7 +38,6 @@ async function newServer(address = '127.0.0.1') {
 }
 
 test.each(['--rfc3164', '--rfc5424'])("util-linux's logger %s is understood", async (format) => {
-  const logger = await foreignProgram('bsdutils', 'logger');
   const { server, next } = await newServer();
   const to = ['--udp', '--server', '127.0.0.1', '--port', String(server.port)];
   const said = ['--priority', 'daemon.err', '--tag', 'partman', '--id=77', 'no space: 5 of 10 GB "left"'];
@@ -48,7 +50,6 @@ test.each(['--rfc3164', '--rfc5424'])("util-linux's logger %s is understood", as
 });
 
 test('structured data of logger is passed over', async () => {
-  const logger = await foreignProgram('bsdutils', 'logger');
   const { server, next } = await newServer();
   const to = ['--udp', '--server', '127.0.0.1', '--port', String(server.port), '--rfc5424'];
   await run(logger, [...to, '--sd-id', 'zoo@123', '--sd-param', 'tiger="hungry \\"x"', '-t', 'late', 'seen']);

@@ -16,6 +16,8 @@ import { freePorts } from '../bench/loopbackSite.ts';
 import { fetchScript } from '../bench/scriptedMachine.ts';
 import { spawnSite } from '../bench/siteProcess.ts';
 
+// Here, since a new machine downloads it first: that is no test's time.
+const toolbox = await openToolbox(['tcpdump'], { cacheDirectory: '.cache/debian' });
 const launcher = path.join(import.meta.dirname, '../../../../bin/bcd');
 
 /** A site as a process of its own that takes syslog, and `bcd site` beside it. */
@@ -70,7 +72,6 @@ async function loads({ config }: Bench, file: string): Promise<Buffer> {
 }
 
 async function packetsIn(file: string): Promise<string> {
-  const toolbox = await openToolbox(['tcpdump'], { cacheDirectory: '.cache/debian' });
   return toolbox.run('usr/bin/tcpdump', ['-nn', '-r', file]);
 }
 
