@@ -91,7 +91,10 @@ export function cacheOperator(parts: OperatorParts): CacheOperator {
       const detail = show(digest);
       if (store.damage(digest) === undefined && detail !== undefined) refuseWanted(detail, digest);
       if (detail === undefined && !wasAsked) throw notHeld(digest);
-      await store.expel(digest);
+      if (store.get(digest) === undefined) await store.expel(digest);
+      // Meanwhile somebody may have pinned or opened it.
+      else if (detail !== undefined && !(await store.evict(digest, wishes.isSpared)))
+        refuseWanted(show(digest) ?? detail, digest);
       onChange();
     },
     collectGarbage: (options) => collectGarbage(parts, options).finally(onChange),
