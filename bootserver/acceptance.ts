@@ -27,11 +27,12 @@ const unknown: Standing = { offers: 0, ignored: 0 };
  * operator, once in ten minutes for a machine.
  */
 export class Acceptance {
-  readonly #machines = new RecentMachines<Standing>();
+  readonly #machines: RecentMachines<Standing>;
   readonly #clock: Clock;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, isNamed?: (mac: string) => boolean) {
     this.#clock = clock;
+    this.#machines = new RecentMachines(isNamed);
   }
 
   /** A network-boot client was sent an OFFER. */

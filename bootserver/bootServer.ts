@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { type Clock, systemClock } from '#base/clock.ts';
+import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { Sqlite } from '#base/sqlite.ts';
@@ -26,6 +27,7 @@ import { type HeardAddresses, openHeardAddresses } from './heardAddresses.ts';
 import { addressHolders, type Holders, type HoldersParts } from './holders.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import { loadBinaries, loadShim } from './ipxeBinaries.ts';
+import type { LastBoot } from './lastBoot.ts';
 import type { BootDecision, BootEvent, MachineFacts } from './machine.ts';
 import type { PacketTap } from './packetTap.ts';
 import { raspberryPiFiles, readRaspberryPiFiles } from './raspberryPiFiles.ts';
@@ -65,8 +67,8 @@ export interface BootServerOptions {
   sighted?(sighting: Sighting): void;
   /** Shows the packets of single machines to whoever looks at them. */
   tap?: PacketTap;
-  /** The boot of the machine's newest event of an earlier run. */
-  lastBoot?(mac: string): string | undefined;
+  /** The boot of the machine's newest event, of an earlier run or forgotten since. */
+  lastBoot?(mac: string): LastBoot | undefined;
   log: Log;
   clock?: Clock;
   /** Default 8080, on each network's address. */
@@ -147,7 +149,10 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
     holders: holdersOn([...options.networks], relayed, { heard, leases: ofNow(leases, clock) }),
     raspberryPi: raspberryPiFiles(await raspberryPiFolder(options)),
     files: await loadFiles(options),
-    boots: new Boots(neverThrowing(options.timeline, log), clock, options.lastBoot),
+    boots: new Boots(neverThrowing(options.timeline, log), clock, {
+      ...known({ lastBoot: options.lastBoot }),
+      isNamed: (mac) => isNamed(mac, options),
+    }),
     ports: {
       http: options.httpPort ?? 8080,
       dhcp: options.dhcpPort ?? 67,
@@ -158,12 +163,17 @@ async function bootParts(options: BootServerOptions): Promise<BootParts> {
   };
 }
 
-function heardAddresses({ database, reservations, log }: BootServerOptions): HeardAddresses {
+function isNamed(mac: string, { reservations }: BootServerOptions): boolean {
+  return reservations.reservation(ethernetKey(mac)) !== undefined;
+}
+
+function heardAddresses(options: BootServerOptions): HeardAddresses {
+  const { database, log } = options;
   const told = new RateLimiter({ perSecond: 1 / 60, burst: 1 });
   return openHeardAddresses({
     database,
     log,
-    isNamed: (mac) => reservations.reservation(ethernetKey(mac)) !== undefined,
+    isNamed: (mac) => isNamed(mac, options),
     onContested: (mac, address, instead) => {
       if (told.take(mac) === 0)
         log.warn({ mac, address, instead }, 'a host at another address speaks for this machine on port 4011');

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { known } from '#base/known.ts';
 import type { BootFact } from '#contract/bootFact.ts';
 import { type BootClass, bootClasses } from '#contract/bootQuirks.ts';
 import { newId } from '#contract/ids.ts';
@@ -6,6 +7,7 @@ import { Acceptance } from './acceptance.ts';
 import { isBootClass } from './dhcp/bootFields.ts';
 import type { ClientKind } from './dhcp/client.ts';
 import type { DhcpMode } from './dhcp/network.ts';
+import { type BootStage, bootClassOf, type LastBoot, stageOf } from './lastBoot.ts';
 import { Loops } from './loops.ts';
 import type { BootEvent } from './machine.ts';
 import { RecentMachines } from './recentMachines.ts';
@@ -13,7 +15,7 @@ import { type Advice, type Trouble, TroubleCounts } from './troubles.ts';
 
 interface Boot {
   bootId: string;
-  stage: 'firmware' | 'loader' | 'script';
+  stage: BootStage;
   /** The class of network-boot client that it was when it last asked by DHCP. */
   kind?: BootClass;
   lastSeen: number;
@@ -37,28 +39,31 @@ const firmware: readonly ClientKind[] = bootClasses.filter((kind) => !ipxe.inclu
 /** Events by which a machine shows that it took our offer. */
 const coming: readonly BootEvent['type'][] = ['boot.tftp', 'boot.http', 'boot.script', 'boot.disk'];
 
+export interface BootsParts {
+  /** The boot that a machine was in when this was last known, of an earlier run or forgotten since. */
+  lastBoot?(mac: string): LastBoot | undefined;
+  /** Whether the site has named a machine: strangers push no such machine out. */
+  isNamed?(mac: string): boolean;
+}
+
 /** Which boot does an event belong to? Gives every boot of a machine an id and writes its timeline. */
 export class Boots {
   /** Since the start of this process. */
   readonly troubles = new TroubleCounts();
-  readonly #boots = new RecentMachines<Boot>();
+  readonly #boots: RecentMachines<Boot>;
   readonly #loops: Loops;
   readonly #acceptance: Acceptance;
   readonly #timeline: (event: BootEvent) => void;
   readonly #clock: Clock;
-  readonly #lastBoot: (mac: string) => string | undefined;
+  readonly #lastBoot: (mac: string) => LastBoot | undefined;
 
-  /** `lastBoot`: the boot that a machine was in when this was last known, which a restart of the server does not end. */
-  constructor(
-    timeline: (event: BootEvent) => void,
-    clock: Clock,
-    lastBoot: (mac: string) => string | undefined = () => undefined,
-  ) {
+  constructor(timeline: (event: BootEvent) => void, clock: Clock, { lastBoot, isNamed }: BootsParts = {}) {
     this.#timeline = timeline;
     this.#clock = clock;
-    this.#lastBoot = lastBoot;
-    this.#loops = new Loops(clock);
-    this.#acceptance = new Acceptance(clock);
+    this.#lastBoot = lastBoot ?? (() => undefined);
+    this.#boots = new RecentMachines(isNamed);
+    this.#loops = new Loops(clock, isNamed);
+    this.#acceptance = new Acceptance(clock, isNamed);
   }
 
   /**
@@ -67,7 +72,7 @@ export class Boots {
    * @returns whether a boot begins with it
    */
   discovered(mac: string, kind: ClientKind): boolean {
-    const boot = this.#boots.get(mac);
+    const boot = this.#boots.get(mac) ?? this.#restored(mac);
     const isFirst = boot === undefined || this.#beginsAnew(boot, kind);
     const current = isFirst ? this.#begin(mac) : boot;
     current.lastSeen = this.#clock.now();
@@ -88,7 +93,7 @@ export class Boots {
    * the boot, and begins none.
    */
   logged(mac: string, text: string, severity: number): void {
-    const bootId = this.#boots.get(mac)?.bootId ?? this.#lastBoot(mac);
+    const bootId = this.#boots.get(mac)?.bootId ?? this.#lastBoot(mac)?.bootId;
     if (bootId !== undefined)
       this.#timeline({ bootId, mac, type: 'boot.log', text, fact: { step: 'log', severity } });
   }
@@ -156,7 +161,7 @@ export class Boots {
   }
 
   hasLoader(mac: string): boolean {
-    const boot = this.#boots.get(mac);
+    const boot = this.#boots.get(mac) ?? this.#restored(mac);
     return boot?.stage === 'loader' && this.#clock.now() - boot.lastSeen <= quietMs;
   }
 
@@ -171,7 +176,8 @@ export class Boots {
 
   /** The id of the boot that the machine is in, which this changes nothing of; one that no boot has where none is known. */
   presentBoot(mac: string): string {
-    return this.#boots.get(mac)?.bootId ?? this.#lastBoot(mac) ?? newId('boot', this.#clock.now());
+    const known = this.#boots.get(mac) ?? this.#lastBoot(mac);
+    return known?.bootId ?? newId('boot', this.#clock.now());
   }
 
   #advise(mac: string, advice: Advice | undefined): void {
@@ -181,10 +187,7 @@ export class Boots {
   }
 
   #current(mac: string): Boot {
-    const known = this.#boots.get(mac);
-    if (known !== undefined) return known;
-    const last = this.#lastBoot(mac);
-    return last === undefined ? this.#begin(mac) : this.#remember(mac, last, 'script');
+    return this.#boots.get(mac) ?? this.#restored(mac) ?? this.#begin(mac);
   }
 
   #beginsAnew(boot: Boot, kind: ClientKind): boolean {
@@ -195,14 +198,22 @@ export class Boots {
   }
 
   #begin(mac: string): Boot {
-    return this.#remember(mac, newId('boot', this.#clock.now()), 'firmware');
+    const now = this.#clock.now();
+    return this.#remember(mac, { bootId: newId('boot', now), stage: 'firmware', lastSeen: now });
   }
 
-  #remember(mac: string, bootId: string, stage: Boot['stage']): Boot {
+  /** As it was when its last step was written. */
+  #restored(mac: string): Boot | undefined {
+    const last = this.#lastBoot(mac);
+    if (last === undefined) return undefined;
+    const { bootId, at, facts } = last;
+    const kind = bootClassOf(facts);
+    return this.#remember(mac, { bootId, stage: stageOf(facts), lastSeen: at, ...known({ kind }) });
+  }
+
+  #remember(mac: string, how: Pick<Boot, 'bootId' | 'stage' | 'lastSeen' | 'kind'>): Boot {
     const boot: Boot = {
-      bootId,
-      stage,
-      lastSeen: this.#clock.now(),
+      ...how,
       advised: new Set(),
       inPieces: new Set(),
       missed: new Set(),

@@ -2,9 +2,12 @@ import type { Clock } from '#base/clock.ts';
 import { RecentMachines } from './recentMachines.ts';
 import type { Advice } from './troubles.ts';
 
-/** So many boots that loaded iPXE within this time and did not ask for a script: the machine goes round in a circle. */
+/**
+ * So many boots in a row that loaded iPXE and did not ask for a script: the machine goes round in a circle. A server's POST takes minutes,
+ * so that a round may take a quarter of an hour; what lies further apart is no round.
+ */
 const mostBoots = 5;
-const withinMs = 10 * 60_000;
+const withinMs = 2 * 3_600_000;
 /** For so long it then gets no loader, and its firmware goes on to the disk. */
 const pauseMs = 10 * 60_000;
 
@@ -19,11 +22,12 @@ interface Round {
  * would never try its disk.
  */
 export class Loops {
-  readonly #rounds = new RecentMachines<Round>();
+  readonly #rounds: RecentMachines<Round>;
   readonly #clock: Clock;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, isNamed?: (mac: string) => boolean) {
     this.#clock = clock;
+    this.#rounds = new RecentMachines(isNamed);
   }
 
   /**

@@ -9,6 +9,7 @@ import { mergedQuirks } from '#contract/bootQuirks.ts';
 import { BootTold } from './bootTold.ts';
 import { decideBoot } from './decide.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
+import { lastBootOf } from './store/lastBoot.ts';
 import { explained } from './store/noSpace.ts';
 import type { SiteState } from './store/state.ts';
 
@@ -43,7 +44,7 @@ export function bootTurns(
     decide: (machine) => decide(machine, parts, told),
     sighted: (sighting) => parts.seen.see(sighting),
     timeline: (event) => told.step(event),
-    lastBoot: state.events.lastBoot,
+    lastBoot: (mac) => lastBootOf(state.events, mac),
   };
 }
 

@@ -19,8 +19,15 @@ export function canonicalUuid(text: string): string | undefined {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Sent by boards of many makers whose vendor never set one; in either byte order. */
-const shared = ['00020003000400050006000700080009', '03000200040005000006000700080009'];
+/**
+ * Sent by boards whose vendor never set one, in either byte order: those of many makers; samples of firmware that counts up;
+ * https://github.com/SolidRun/lx2160a_uefi/issues/4.
+ */
+const shared = [
+  ...['00020003000400050006000700080009', '03000200040005000006000700080009'],
+  ...['123456781234567890abcddeefaabbcc', '785634123412785690abcddeefaabbcc'],
+  ...['8a95d1987f4611e5bf8b08002704d48e', '98d1958a467fe511bf8b08002704d48e'],
+];
 
 /** One byte repeated (all zeros, all ones) is what firmware without a UUID sends. */
 function isFiller(digits: string): boolean {

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { Boots } from '#bootserver/boots.ts';
 import type { BootEvent } from '#bootserver/machine.ts';
+import type { BootFact } from '#contract/bootFact.ts';
 import { type SteppingClock, steppingClock } from '../fakes/clocks.ts';
 
 const mac = '02:00:00:00:00:01';
@@ -41,16 +42,46 @@ test('firmware, iPXE, ramdisk and OS of one boot share an id', () => {
 });
 
 test('a boot that was begun before the server started again goes on, until the machine boots anew', () => {
-  boots = new Boots(
-    (event) => events.push(event),
-    clock,
-    () => 'boot_before',
-  );
+  boots = new Boots((event) => events.push(event), clock, {
+    lastBoot: () => ({ bootId: 'boot_before', at: 0, facts: [{ step: 'token' }] }),
+  });
   expect(boots.scriptGiven(mac)).toBe('boot_before');
   boots.discovered(mac, 'ramdisk');
   expect(bootId()).toBe('boot_before');
   boots.discovered(mac, 'uefi-http');
   expect(bootId()).not.toBe('boot_before');
+});
+
+const ack: BootFact = { step: 'ack', client: 'uefi-pxe', file: 'snponly.efi' };
+const download = { step: 'tftp', file: 'snponly.efi', bytes: 1, blockSize: 512, resentBlocks: 0 } as const;
+const loaded: BootFact = { ...download, outcome: 'complete' };
+
+function restarted(facts: BootFact[], secondsAgo: number): Boots {
+  const lastBoot = () => ({ bootId: 'boot_before', at: clock.now() - secondsAgo * 1000, facts });
+  return new Boots((event) => events.push(event), clock, { lastBoot });
+}
+
+test('a restart of the server splits no boot: what speaks next goes on with it', () => {
+  boots = restarted([ack, loaded], 20);
+  expect(boots.hasLoader(mac)).toBe(true);
+  expect(boots.discovered(mac, 'ipxe')).toBe(false);
+  expect(boots.scriptGiven(mac)).toBe('boot_before');
+  boots = restarted([ack], 20);
+  expect([boots.discovered(mac, 'uefi-pxe'), boots.kindOf(mac)]).toEqual([false, 'uefi-pxe']);
+  boots = restarted([ack, loaded, { step: 'script', boots: 'disk' }], 7200);
+  expect(boots.discovered(mac, 'os')).toBe(false);
+  expect(bootId()).toBe('boot_before');
+});
+
+test.each<[string, BootFact[], number]>([
+  ['long ago', [ack, loaded], 61],
+  ['that had its script', [ack, loaded, { step: 'script', boots: 'ramdisk' }], 20],
+])('a boot of before %s is over', (_, facts, secondsAgo) => {
+  expect(restarted(facts, secondsAgo).discovered(mac, 'ipxe')).toBe(true);
+});
+
+test('firmware that speaks after the loader was fetched boots anew, also after a restart of the server', () => {
+  expect(restarted([ack, loaded], 20).discovered(mac, 'uefi-pxe')).toBe(true);
 });
 
 test('a boot after the script is a new one, however soon', () => {
@@ -103,10 +134,15 @@ test('a loader counts as given for a minute, and until the script is there', asy
   expect(boots.hasLoader(mac)).toBe(false);
 });
 
-test('a flood of machines forgets the oldest ones', () => {
-  const first = boot();
+test('a flood of machines forgets the strangers that are oldest, and nothing of a machine that the site has named', () => {
+  const [named, stranger] = [mac, '02:00:00:00:00:02'];
+  boots = new Boots((event) => events.push(event), clock, { isNamed: (of) => of === named });
+  for (const of of [named, stranger]) {
+    boots.discovered(of, 'uefi-pxe');
+    boots.loaderGiven(of);
+  }
   for (let n = 0; n < 8192; n++) boots.discovered(`02:00:00:01:${n >> 8}:${n & 255}`, 'os');
-  expect(bootId()).not.toBe(first);
+  expect([boots.hasLoader(named), boots.hasLoader(stranger)]).toEqual([true, false]);
 });
 
 test("an installer's line belongs to the boot that the machine is in, and begins and prolongs none", async () => {

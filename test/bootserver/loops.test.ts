@@ -27,6 +27,14 @@ test('the fifth boot that loads iPXE and asks for no script is told of, and the 
   expect(loops.isLooping(mac)).toBe(true);
 });
 
+test.each([3, 10, 20])('case 21: a server whose rounds take %i minutes is found too', (minutes) => {
+  const told = Array.from({ length: 5 }, (_, at) => {
+    void clock.sleep(minutes * minute);
+    return loops.loaderGiven(mac, `boot_${at}`);
+  });
+  expect(told.map((advice) => advice?.trouble)).toEqual([...Array(4).fill(undefined), 'loop']);
+});
+
 test('it may try again after ten minutes', () => {
   load(5);
   void clock.sleep(10 * minute);
@@ -47,7 +55,7 @@ test('many files of one boot are one', () => {
 
 test('boots that are far apart are no loop', () => {
   for (let boot = 0; boot < 20; boot++) {
-    void clock.sleep(3 * minute);
+    void clock.sleep(3 * 60 * minute);
     expect(loops.loaderGiven(mac, `boot_${boot}`)).toBeUndefined();
   }
 });

@@ -29,8 +29,8 @@ export function united(one: SeenMachine, other: SeenMachine): SeenMachine {
 }
 
 /**
- * Whether interfaces that name one product UUID are taken for one machine. Many boards share a UUID: addresses of different nodes are
- * different machines, and so are more than any machine has.
+ * Whether interfaces that name one product UUID are taken for one machine. Many boards share a UUID, and anybody can name one: addresses
+ * of different nodes are different machines, one that no node has is none of a node's, and more than any machine has are several.
  */
 export function mayBeOne(
   macs: readonly string[],
@@ -38,6 +38,6 @@ export function mayBeOne(
   nodeOf: (mac: string) => string | undefined,
 ): boolean {
   const all = new Set([...macs, ...others]);
-  const nodes = new Set([...all].map(nodeOf).filter((node) => node !== undefined));
+  const nodes = new Set([...all].map(nodeOf));
   return all.size <= mostMacs && nodes.size <= 1;
 }

@@ -3,7 +3,7 @@ import type { Closable } from '#base/shutdown.ts';
 import type { Sqlite } from '#base/sqlite.ts';
 import type { Sighting } from '#bootserver/sighting.ts';
 import { canonicalUuid } from '#contract/productUuid.ts';
-import type { SeenMachine } from '#contract/seenMachine.ts';
+import { mostMacs, type SeenMachine } from '#contract/seenMachine.ts';
 import { RateLimiter } from '#doors/rateLimiter.ts';
 import { mayBeOne, united, withSighting } from './merge.ts';
 import { seenTable } from './table.ts';
@@ -45,7 +45,8 @@ export class SeenMachines implements Closable {
   /** By id, in the order of the last sighting. */
   readonly #machines = new Map<string, SeenMachine>();
   readonly #idByMac = new Map<string, string>();
-  readonly #idByUuid = new Map<string, string>();
+  /** Several machines may name one product UUID. */
+  readonly #idsByUuid = new Map<string, Set<string>>();
   readonly #unwritten = new Set<string>();
   readonly #untold = new Set<string>();
   readonly #changedAt = new Map<string, number>();
@@ -114,16 +115,24 @@ export class SeenMachines implements Closable {
     this.flush();
   }
 
-  /** The machine of this hardware address; one of another with the same product UUID is the same machine. */
-  #find({ mac, uuid }: Sighting): SeenMachine | undefined {
-    const own = this.#get(this.#idByMac.get(mac));
-    const same = uuid === undefined ? undefined : this.#get(this.#idByUuid.get(canonicalUuid(uuid)));
-    if (same === undefined || same === own) return own;
-    if (!mayBeOne(own?.macs ?? [mac], same.macs, this.#options.nodeOf)) return own;
+  /** The machine of this hardware address; one of another with the same product UUID may be the same machine. */
+  #find(sighting: Sighting): SeenMachine | undefined {
+    const own = this.#get(this.#idByMac.get(sighting.mac));
+    const same = this.#sameMachine(sighting, own);
+    if (same === undefined) return own;
     if (own === undefined) return same;
     this.#forget(own.machineId);
     this.#forget(same.machineId);
     return united(same, own);
+  }
+
+  #sameMachine({ mac, uuid, serial }: Sighting, own: SeenMachine | undefined): SeenMachine | undefined {
+    const ids = uuid === undefined ? [] : [...(this.#idsByUuid.get(canonicalUuid(uuid)) ?? [])];
+    const told = serial ?? own?.serial;
+    return ids
+      .flatMap((id) => this.#get(id) ?? [])
+      .filter((other) => other !== own && (told === undefined || (other.serial ?? told) === told))
+      .find((other) => mayBeOne(own?.macs ?? [mac], other.macs, this.#options.nodeOf));
   }
 
   #get(id: string | undefined): SeenMachine | undefined {
@@ -141,7 +150,13 @@ export class SeenMachines implements Closable {
     this.#machines.delete(machineId);
     this.#machines.set(machineId, machine);
     for (const mac of macs) this.#idByMac.set(mac, machineId);
-    if (uuid !== undefined) this.#idByUuid.set(canonicalUuid(uuid), machineId);
+    if (uuid !== undefined) this.#indexUuid(canonicalUuid(uuid), machineId);
+  }
+
+  #indexUuid(uuid: string, machineId: string): void {
+    const ids = this.#idsByUuid.get(uuid) ?? new Set();
+    // A UUID that so many name tells none of them.
+    if (ids.size < mostMacs) this.#idsByUuid.set(uuid, ids.add(machineId));
   }
 
   /** Whether a sighting says more than that the machine is still there. */
@@ -165,7 +180,9 @@ export class SeenMachines implements Closable {
     this.#unwritten.add(id);
     for (const mac of machine.macs) if (this.#idByMac.get(mac) === id) this.#idByMac.delete(mac);
     const uuid = machine.uuid && canonicalUuid(machine.uuid);
-    if (uuid !== undefined && this.#idByUuid.get(uuid) === id) this.#idByUuid.delete(uuid);
+    const ids = uuid === undefined ? undefined : this.#idsByUuid.get(uuid);
+    ids?.delete(id);
+    if (uuid !== undefined && ids?.size === 0) this.#idsByUuid.delete(uuid);
   }
 
   /** A tenth at a time, so that not every sighting beyond the bound looks through all of them. */

@@ -59,6 +59,27 @@ test('case 28: another port that asks for the script belongs to the machine that
   expect(seen.all()).toMatchObject([{ boots: 3 }]);
 });
 
+test("cases 26, 28: who names a node's UUID gets nothing into the node's record, and does not part the node's own ports", () => {
+  const c = '02:00:00:00:00:0c';
+  nodes.set(a, 'node-a').set(b, 'node-a');
+  const seen = machines();
+  seen.see(sighting(a, { uuid, architecture: 'x86_64', isNewBoot: true }));
+  const [before] = seen.all();
+  seen.see(
+    sighting(c, { uuid: swapped, architecture: 'aarch64', relay: { address: '10.9.9.9' }, isNewBoot: true }),
+  );
+  expect(seen.all()).toMatchObject([{ macs: [c], uuid: swapped }, { ...before }]);
+  seen.see(sighting(b, { uuid }));
+  expect(seen.all()).toMatchObject([{ machineId: a, macs: [a, b], boots: 1 }, { macs: [c] }]);
+});
+
+test('case 26: boards with one UUID and different serial numbers are different machines', () => {
+  const seen = machines();
+  seen.see(sighting(a, { uuid, serial: 'S1' }));
+  seen.see(sighting(b, { uuid, serial: 'S2' }));
+  expect(seen.all().map(({ macs }) => macs)).toEqual([[b], [a]]);
+});
+
 test('boards that share a UUID are not one machine when they are different nodes, or too many', () => {
   nodes.set(a, 'node-a').set(b, 'node-b');
   const seen = machines();
