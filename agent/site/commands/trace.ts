@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 interface TraceFlags {
   config: string;
@@ -14,11 +14,10 @@ export function addTrace(site: Command): void {
     .command('trace')
     .description('follow the boots of one machine, with advice where they fail; ends with Ctrl-C')
     .argument('<mac>', 'the hardware address of the interface that boots')
-    .option(
-      '--since <duration>',
-      'begin with what happened so long ago, e.g. 10m or 24h',
-      sinceOf,
-      10 * 60_000,
+    .addOption(
+      new Option('--since <duration>', 'begin with what happened so long ago, e.g. 10m or 24h')
+        .argParser(sinceOf)
+        .default(10 * 60_000, '10m'),
     )
     .option('--json', 'one JSON document a line')
     .option('--pcap <file>', "write the machine's DHCP and TFTP packets from now on there, for Wireshark")
