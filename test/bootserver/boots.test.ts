@@ -73,10 +73,12 @@ test('a restart of the server splits no boot: what speaks next goes on with it',
   expect(bootId()).toBe('boot_before');
 });
 
-test.each<[string, BootFact[], number]>([
+const over: [when: string, facts: BootFact[], secondsAgo: number][] = [
   ['long ago', [ack, loaded], 61],
   ['that had its script', [ack, loaded, { step: 'script', boots: 'ramdisk' }], 20],
-])('a boot of before %s is over', (_, facts, secondsAgo) => {
+];
+
+test.each(over)('a boot of before %s is over', (_, facts, secondsAgo) => {
   expect(restarted(facts, secondsAgo).discovered(mac, 'ipxe')).toBe(true);
 });
 
