@@ -138,10 +138,10 @@ test('a loader counts as given for a minute, and until the script is there', asy
 
 test('a flood of machines forgets the strangers that are oldest, and nothing of a machine that the site has named', () => {
   const [named, stranger] = [mac, '02:00:00:00:00:02'];
-  boots = new Boots((event) => events.push(event), clock, { isNamed: (of) => of === named });
-  for (const of of [named, stranger]) {
-    boots.discovered(of, 'uefi-pxe');
-    boots.loaderGiven(of);
+  boots = new Boots((event) => events.push(event), clock, { isNamed: (one) => one === named });
+  for (const one of [named, stranger]) {
+    boots.discovered(one, 'uefi-pxe');
+    boots.loaderGiven(one);
   }
   for (let n = 0; n < 8192; n++) boots.discovered(`02:00:00:01:${n >> 8}:${n & 255}`, 'os');
   expect([boots.hasLoader(named), boots.hasLoader(stranger)]).toEqual([true, false]);
