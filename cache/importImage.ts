@@ -8,15 +8,13 @@ import { withdrawnError } from './withdrawn.ts';
 import type { PartialArtifact } from './write.ts';
 
 export interface ImportOptions {
-  /** What the bytes must be; without it they may be any image that the site knows. */
-  digest?: string;
+  /** What the bytes must be: nothing is moved aside for bytes that nobody vouches for. */
+  digest: string;
+  /** How many they are. */
+  sizeBytes: number;
   /** The row of the catalog that the centre once sent for a digest. */
   known: (digest: string) => CacheImage | undefined;
-  onReceived?: (bytes: number) => void;
 }
-
-/** The disk is asked for room for so many bytes at a time, when it is not known how many come. */
-const roomStepBytes = 64 * 1024 * 1024;
 
 /**
  * Takes an image from elsewhere than its sources, such as a medium that an operator brought. It comes in only when its sha256 is that of a
@@ -29,23 +27,23 @@ export async function importImage(
   parts: CacheParts,
   options: ImportOptions,
 ): Promise<string> {
-  const expected = options.digest === undefined ? undefined : vouchedFor(options.digest, parts, options);
+  const { digest, sizeBytes } = options;
+  const expectedBytes = vouchedFor(digest, parts, options).sizeBytes ?? sizeBytes;
+  if (expectedBytes !== sizeBytes) throw sizeMismatch(expectedBytes, sizeBytes);
   const partial = await parts.store.newPartial();
   try {
-    await receive(bytes, partial, { ...parts, sizeBytes: expected?.sizeBytes }, options);
-    const found = partial.digest();
-    if (options.digest !== undefined && found !== options.digest) throw digestMismatch(options.digest, found);
-    const image = vouchedFor(found, parts, options);
-    if (image.sizeBytes !== undefined && image.sizeBytes !== partial.sizeBytes)
-      throw sizeMismatch(image.sizeBytes, partial.sizeBytes);
+    await parts.store.makeRoom(partial, sizeBytes, parts.wishes.isSpared);
+    await receive(bytes, partial, sizeBytes);
+    if (partial.digest() !== digest) throw digestMismatch(digest, partial.digest());
+    const image = vouchedFor(digest, parts, options);
     await parts.store.commit(partial, image);
-    await parts.puller.arrived(found);
+    await parts.puller.arrived(digest);
     // While it was flushed the centre may have withdrawn it.
-    if (!parts.wishes.isWithdrawn(found)) return found;
-    await parts.store.expel(found);
-    throw withdrawnError(found);
+    if (!parts.wishes.isWithdrawn(digest)) return digest;
+    await parts.store.expel(digest);
+    throw withdrawnError(digest);
   } catch (error) {
-    if (isFullDisk(error)) throw noRoom(expected?.sizeBytes, 'disk');
+    if (isFullDisk(error)) throw noRoom(sizeBytes, 'disk');
     throw diskFault(error) ?? error;
   } finally {
     parts.store.releaseRoom(partial);
@@ -53,27 +51,17 @@ export async function importImage(
   }
 }
 
-interface Receiving extends CacheParts {
-  sizeBytes: number | undefined;
-}
-
 async function receive(
   bytes: AsyncIterable<Buffer>,
   partial: PartialArtifact,
-  { store, wishes, sizeBytes }: Receiving,
-  { onReceived }: ImportOptions,
+  sizeBytes: number,
 ): Promise<void> {
-  let promised = 0;
   for await (const chunk of bytes) {
-    const needed = partial.sizeBytes + chunk.length;
-    if (sizeBytes !== undefined && needed > sizeBytes) throw sizeMismatch(sizeBytes, needed);
-    if (needed > promised) {
-      promised = sizeBytes ?? needed + roomStepBytes;
-      await store.makeRoom(partial, promised, wishes.isSpared);
-    }
+    const received = partial.sizeBytes + chunk.length;
+    if (received > sizeBytes) throw sizeMismatch(sizeBytes, received);
     await partial.append(chunk);
-    onReceived?.(partial.sizeBytes);
   }
+  if (partial.sizeBytes !== sizeBytes) throw sizeMismatch(sizeBytes, partial.sizeBytes);
 }
 
 /** The catalog's row of a digest, checked as a pull checks it. */

@@ -16,7 +16,7 @@ const known = () => imageOf(bytes, 'https://127.0.0.1:1/x');
 async function holding(options: object = {}) {
   const directory = await temporaryDirectory();
   const cache = await startCache({ directory, ...options });
-  await cache.operator.importImage(Readable.from([bytes]), { known });
+  await cache.operator.importImage(Readable.from([bytes]), { known, digest, sizeBytes: bytes.length });
   const file = path.join(directory, 'v1/sha256', digest.slice(0, 2), digest);
   return { directory, cache, file };
 }
@@ -76,7 +76,7 @@ test.each(oddities)(
     const { cache, file } = await holding();
     await cache.operator.evict(digest);
     await put(file);
-    await cache.operator.importImage(Readable.from([bytes]), { known });
+    await cache.operator.importImage(Readable.from([bytes]), { known, digest, sizeBytes: bytes.length });
     expect(await contentOf(cache, digest)).toEqual(bytes);
   },
 );

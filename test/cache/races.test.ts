@@ -14,6 +14,7 @@ const digest = sha256(bytes);
 
 const imported = (cache: ImageCache, content: Buffer) =>
   cache.operator.importImage(Readable.from([content]), {
+    ...{ digest: sha256(content), sizeBytes: content.length },
     known: () => imageOf(content, 'https://127.0.0.1:1/x'),
   });
 
@@ -89,7 +90,9 @@ test('an image that is withdrawn while it is imported does not stay', async () =
     queueMicrotask(() => cache.desire([], [digest]));
     return imageOf(bytes, 'https://127.0.0.1:1/x');
   };
-  await expect(cache.operator.importImage(Readable.from([bytes]), { known })).rejects.toMatchObject({
+  await expect(
+    cache.operator.importImage(Readable.from([bytes]), { known, digest, sizeBytes: bytes.length }),
+  ).rejects.toMatchObject({
     code: 'INVALID_STATE',
     details: { reason: 'withdrawn' },
   });
@@ -107,4 +110,19 @@ test('closing does not wait until a large file is hashed', async () => {
   await cache.close();
   expect(Date.now() - begun).toBeLessThan(1500);
   expect(existsSync(file)).toBe(true);
+});
+
+test('bytes that nobody vouches for push out nothing, and a small image needs no more room than its own', async () => {
+  const directory = await temporaryDirectory();
+  const cache = await startCache({ directory, quotaBytes: 2 * bytes.length });
+  await imported(cache, bytes);
+  const stranger = Buffer.alloc(2 * bytes.length - 1, 7);
+  const options = { digest: sha256(stranger), sizeBytes: stranger.length, known: () => undefined };
+  await expect(cache.operator.importImage(Readable.from([stranger]), options)).rejects.toMatchObject({
+    details: { reason: 'unknown-image' },
+  });
+  expect(cache.state(digest)).toMatchObject({ state: 'ready' });
+  const small = Buffer.from('small');
+  await imported(cache, small);
+  expect(cache.state(digest)).toMatchObject({ state: 'ready' });
 });

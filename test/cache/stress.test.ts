@@ -17,6 +17,7 @@ const any = <Value>(values: readonly Value[]): Value => values[randomInt(values.
 const someOf = (from: readonly CacheImage[]) => from.filter(() => randomInt(3) === 0);
 const imported = (cache: ImageCache, bytes: Buffer) =>
   cache.operator.importImage(Readable.from([bytes]), {
+    ...{ digest: sha256(bytes), sizeBytes: bytes.length },
     known: (digest) => images.find((image) => image.digest === digest),
   });
 

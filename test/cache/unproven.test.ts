@@ -13,6 +13,7 @@ const [first = '', second = '', third = ''] = digests;
 
 const imported = (cache: ImageCache, content: Buffer) =>
   cache.operator.importImage(Readable.from([content]), {
+    ...{ digest: sha256(content), sizeBytes: content.length },
     known: () => imageOf(content, 'https://127.0.0.1:1/x'),
   });
 

@@ -13,6 +13,7 @@ async function earlierRun(): Promise<{ directory: string; index: string }> {
   const directory = await temporaryDirectory();
   const cache = await startCache({ directory });
   await cache.operator.importImage(Readable.from([bytes]), {
+    ...{ digest: sha256(bytes), sizeBytes: bytes.length },
     known: () => imageOf(bytes, 'https://127.0.0.1:1/x'),
   });
   await cache.close();

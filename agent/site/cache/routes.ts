@@ -118,16 +118,19 @@ function importRoute(
   { cache, state, log }: CacheRouteParts,
   admit: (request: FastifyRequest) => LocalUser,
 ): Route {
-  const querystring = Type.Object({ digest: Type.Optional(Digest) }, closed);
+  const querystring = Type.Object(
+    { digest: Digest, sizeBytes: Type.String({ pattern: '^\\d{1,15}$' }) },
+    closed,
+  );
   return route<LocalUser>({
     ...{ method: 'POST', path: '/v1/cache/import', admit, schema: { querystring } },
     answer: async (request, user) => {
-      const query = request.query as { digest?: string };
+      const { digest, sizeBytes } = request.query as { digest: string; sizeBytes: string };
       if (!(request.body instanceof Readable)) throw noBytes();
-      audit(log, 'import', user, query);
+      audit(log, 'import', user, { digest });
       return cache.operator.importImage(request.body, {
-        ...query,
-        known: (digest) => state.cacheCatalog.find(digest),
+        ...{ digest, sizeBytes: Number(sizeBytes) },
+        known: (one) => state.cacheCatalog.find(one),
       });
     },
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -23,8 +24,10 @@ export function addImport(cache: Command): void {
       ),
   ).action(async (file: string, _options, command: Command) => {
     const { options, agent } = await opened<CacheOptions & { digest?: string }>(command);
-    const query = options.digest === undefined ? '' : `?digest=${digestOf(options.digest)}`;
-    const image = await agent.send<ShownImage>(`/v1/cache/import${query}`, await bytesOf(file));
+    const sizeBytes = await sizeOf(file);
+    const digest = options.digest === undefined ? await hashed(file, sizeBytes) : digestOf(options.digest);
+    const path = `/v1/cache/import?digest=${digest}&sizeBytes=${sizeBytes}`;
+    const image = await agent.send<ShownImage>(path, counted(file, sizeBytes));
     process.stderr.write(checked(image));
     printImage(image, options);
   });
@@ -36,18 +39,25 @@ function digestOf(text: string): string {
   throw new RailheadError('INVALID_INPUT', `--digest: must be ${expected}`, { path: 'digest', expected });
 }
 
-/** The bytes of the file; how many have gone is shown meanwhile. */
-async function bytesOf(file: string): Promise<AsyncIterable<Buffer>> {
+async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch((error: unknown) =>
     Promise.reject(unreadable(file, systemCode(error), error)),
   );
   // A pipe or a device may give bytes for ever, or none.
   if (!found.isFile()) throw unreadable(file, found.isDirectory() ? 'EISDIR' : 'EINVAL');
-  return counted(file, found.size);
+  return found.size;
 }
 
-async function* counted(file: string, size: number): AsyncGenerator<Buffer> {
-  const bar = progressBar(file);
+/** The agent is told first which image it is: for one that it does not know it takes no byte, and moves nothing aside. */
+async function hashed(file: string, size: number): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const part of counted(file, size, `sha256 of ${file}`)) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** The bytes of the file; how many have gone is shown meanwhile. */
+async function* counted(file: string, size: number, label = file): AsyncGenerator<Buffer> {
+  const bar = progressBar(label);
   let done = 0;
   try {
     for await (const part of createReadStream(file, { highWaterMark: 1024 * 1024 })) {

@@ -127,9 +127,12 @@ test('a site without an uplink takes an image from a file, and no other bytes', 
   await bench.start();
   const file = path.join(bench.directory, 'stick.raw');
 
-  await writeFile(file, bytes.subarray(1));
+  await writeFile(file, randomBytes(bytes.length));
   const wrong = await cache(bench, 'import', file, '--digest', image.digest);
   expect(wrong.err).toContain('"reason":"digest-mismatch"');
+  await writeFile(file, bytes.subarray(1));
+  const short = await cache(bench, 'import', file, '--digest', image.digest);
+  expect(short.err).toContain('"reason":"size-mismatch"');
   const unknown = await cache(bench, 'import', file);
   expect(unknown.err).toContain('"reason":"unknown-image"');
   expect((await fetch(`${bench.httpUrl}/images/sha256/${image.digest}`)).status).not.toBe(200);
