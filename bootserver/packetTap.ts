@@ -23,7 +23,9 @@ interface Ring {
   askedAt: number;
 }
 
-const most = { machines: 8, datagrams: 20_000, bytes: 16 * 2 ** 20 };
+const most = { machines: 8, datagrams: 20_000, bytes: 16 * 2 ** 20, addresses: 1024 };
+/** Beside another DHCP server each look is one at the kernel's neighbour table. */
+const lookUpMs = 200;
 /** Who has stopped asking wants no more. */
 const forgottenMs = 60_000;
 
@@ -58,14 +60,24 @@ export class PacketTap {
     while (ring.datagrams.length > most.datagrams || ring.bytes > most.bytes) drop(ring);
   }
 
-  /** The same tap for what is known by the client's address. */
+  /** The same tap for what is known by the client's address. Whose it is, is looked up a few times a second, not for each datagram. */
   byAddress(macAt: (address: string) => string | undefined): DatagramTap {
     const tap = this;
+    const known = new Map<string, { mac: string | undefined; at: number }>();
+    const lookedUp = (address: string) => {
+      const now = this.#now();
+      const last = known.get(address);
+      if (last !== undefined && now - last.at < lookUpMs) return last.mac;
+      if (known.size >= most.addresses) known.clear();
+      const mac = macAt(address);
+      known.set(address, { mac, at: now });
+      return mac;
+    };
     return {
       get isOn() {
         return tap.isOn;
       },
-      saw: (client, datagram) => tap.saw(macAt(client), datagram),
+      saw: (client, datagram) => tap.saw(lookedUp(client), datagram),
     };
   }
 

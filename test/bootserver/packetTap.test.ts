@@ -114,3 +114,20 @@ test('tcpdump reads what was said over IPv6', { timeout: 60_000 }, async () => {
   expect(said).toMatch(/fe80::1\.546 > ff02::1:2\.547: \[udp sum ok\] dhcp6 solicit \(xid=aabbcc/);
   expect(said).toMatch(/fd77::1\.547 > fe80::1\.546: \[udp sum ok\] dhcp6 advertise \(xid=aabbcc/);
 });
+
+test('whose an address is, is not looked up for each datagram, and soon anew', () => {
+  let now = 0;
+  let looks = 0;
+  const tap = new PacketTap(() => now);
+  let holder: string | undefined;
+  const byAddress = tap.byAddress(() => {
+    looks++;
+    return holder;
+  });
+  tap.since(mac, 0);
+  for (let at = 0; at < 100; at++) byAddress.saw('10.77.0.9', datagram(Buffer.from('nobody')));
+  expect(looks).toBe(1);
+  [holder, now] = [mac, 200];
+  for (let at = 0; at < 100; at++) byAddress.saw('10.77.0.9', datagram(Buffer.from('data')));
+  expect([looks, tap.since(mac, 0).datagrams.length]).toEqual([2, 100]);
+});
