@@ -6,7 +6,6 @@ import { sendDatagrams } from '#base/udp/sendDatagrams.ts';
 import { socketAddress } from '#base/udp/socketAddress.ts';
 import { openTransferSocket } from '#base/udp/transferSocket.ts';
 import type { DatagramTap } from '../packetTap.ts';
-import { wraps } from './blockNumbers.ts';
 import type { Agreement } from './negotiate.ts';
 import { decodeTftp, encodeError, tftpError } from './packet.ts';
 import { type Step, Transfer } from './transfer.ts';
@@ -22,8 +21,6 @@ export interface TransferReport {
   resentBlocks: number;
   blockSize: number;
   windowSize: number;
-  /** The file has more blocks than TFTP can number: a client that does not know how to go on wants it by HTTP. */
-  wraps: boolean;
 }
 
 interface SessionOptions {
@@ -172,7 +169,6 @@ export class Session {
       resentBlocks: this.#transfer.resent,
       blockSize,
       windowSize,
-      wraps: wraps(content.length, blockSize),
     });
   }
 }

@@ -69,6 +69,8 @@ test('HEAD, GET, what is not there and GET again come over one connection with t
   expect(head.endsWith('\r\n\r\n')).toBe(true);
   expect(missing).toMatch(/^HTTP\/1\.1 404 /);
   expect(missing).not.toMatch(/connection: close/i);
+  for (const answer of [head, first, missing])
+    expect(Number(/keep-alive: timeout=(\d+)/i.exec(answer)?.[1])).toBeGreaterThanOrEqual(30);
   expect(socket.destroyed).toBe(false);
   socket.destroy();
 });
