@@ -7,6 +7,7 @@ const otherNames: Record<string, string> = {
   'nodes.update': 'label',
   'nodes.setBootQuirks': 'quirks',
   'nodes.setLoader': 'loader',
+  'sites.setInventory': 'inventory',
 };
 
 const commands = new Map(apiCommands({}).map((group) => [group.name(), group.commands]));
