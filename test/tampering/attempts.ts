@@ -48,6 +48,9 @@ const ownWord = {
   'event.uuid': 'of discoveries, not of joins: the joined one is signed',
   'event.text': 'words of a timeline',
   'event.reason': 'of alarms, not of joins',
+  'event.health.health': 'what the site heard from a BMC: shown to operators, and decides nothing',
+  'event.health.power': 'the same',
+  'event.health.faults': 'the same',
 } as const;
 
 const isOwnWord = (field: string) => Object.hasOwn(ownWord, field);
