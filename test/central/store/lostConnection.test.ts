@@ -66,7 +66,13 @@ describe.runIf(dialect === 'postgres')('while connections to PostgreSQL are cut'
     });
     const stage = await setStage(cutting, sampleProfile, { log: silentLog() });
     const workflowId = await deploy(stage.line, 'node-1');
-    await follow(stage.line.call, workflowId);
+    // Who follows it is told that the database went away, as everybody is, and follows again.
+    const followed = () =>
+      follow(stage.line.call, workflowId).then(
+        () => 'to its end',
+        ({ message }) => message,
+      );
+    await expect.poll(followed, { timeout: 15_000 }).toBe('to its end');
     expect(await workflow(stage.line.call, workflowId)).toMatchObject({ state: 'succeeded' });
     const asked = stage.site.taken.map(({ operationId }) => operationId);
     expect(new Set(asked).size).toBe(asked.length);
