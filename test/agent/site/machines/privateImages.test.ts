@@ -40,7 +40,7 @@ async function deploying() {
 async function bringIn({ config }: Bench): Promise<void> {
   const asking = httpRequest({
     socketPath: localSocket(config),
-    path: '/v1/cache/import',
+    path: `/v1/cache/import?digest=${digest}&sizeBytes=${secretText.length}`,
     method: 'POST',
     headers: { 'content-type': 'application/octet-stream', host: 'bcd' },
   });
