@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { pageOf } from '#agent/site/cache/inventoryRoute.ts';
 import { type Bench, mac, nodeId, prepared, setUpBench, siteId } from './bench/bench.ts';
+import { leaseTo } from './bench/leases.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
 
 const get = async (bench: Bench, route: string) => (await fetch(`${bench.adminUrl}${route}`)).json();
@@ -58,7 +59,9 @@ test('a page goes on after its cursor, whether that image is there still or not'
 test('a machine has its node and the timeline of its boots', async () => {
   const bench = await prepared(await setUpBench());
   await fetchScript(bench, mac);
-  await fetchScript(bench, '02:00:00:00:00:99', { more: '&uuid=00000000-0000-0000-0000-0000000000aa' });
+  await leaseTo(bench, '02:00:00:00:00:99', '127.77.0.11');
+  const uuid = '&uuid=00000000-0000-0000-0000-0000000000aa';
+  await fetchScript(bench, '02:00:00:00:00:99', { more: uuid, from: '127.77.0.11' });
   const { machines } = (await get(bench, '/v1/machines')) as { machines: { mac: string; nodeId?: string }[] };
   expect(machines.map((machine) => machine.mac)).toEqual([mac, '02:00:00:00:00:99']);
   expect(await get(bench, `/v1/machines/${mac}`)).toMatchObject({
@@ -81,7 +84,8 @@ test('the timeline shows a join without its boot token', async () => {
 test('a stranger is told to the centre once, and the steps of its boots stay here', async () => {
   const bench = await prepared(await setUpBench());
   const stranger = '02:00:00:00:00:99';
-  for (let boot = 0; boot < 3; boot++) await fetchScript(bench, stranger);
+  await leaseTo(bench, stranger, '127.77.0.11');
+  for (let boot = 0; boot < 3; boot++) await fetchScript(bench, stranger, { from: '127.77.0.11' });
   const { centre } = bench;
   await centre.result(await centre.order('boot.cleanUp', nodeId, {}));
   const told = () => centre.events.filter((event) => event.mac === stranger).map(({ type }) => type);

@@ -49,7 +49,11 @@ function say(...words: (string | number)[]): void {
 /** What is held once every file that no record vouched for has been hashed. */
 async function readyImages(cache: ImageCache): Promise<string[]> {
   const files = filesUnder(path.join(data, 'images/v1/sha256')).length;
-  const settled = () => cache.inventory().images.length >= files;
+  const settled = () => {
+    const { images } = cache.inventory();
+    // A file that is being hashed has the row of an image on its way.
+    return images.length >= files && images.every(({ state }) => state !== 'pulling');
+  };
   for (let tries = 0; !settled() && tries < 100; tries++) await new Promise((done) => setTimeout(done, 100));
   return cache.inventory().images.flatMap(({ digest, state }) => (state === 'ready' ? [digest] : []));
 }
