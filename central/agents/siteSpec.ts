@@ -14,9 +14,12 @@ import type { Row } from '../store/tables.ts';
 
 /** What a site is to hold, know and serve as of now. */
 export async function siteSection(context: CentralContext, siteId: string): Promise<SiteSection> {
+  const images = await desiredImages(context, siteId);
+  const withdrawn = await withdrawnDigests(context.store);
   return {
-    cacheImages: await desiredImages(context, siteId),
-    withdrawn: await withdrawnDigests(context.store),
+    // One that was withdrawn between the two questions is not desired either.
+    cacheImages: images.filter(({ digest }) => !withdrawn.includes(digest)),
+    withdrawn,
     pinned: await pinnedDigests(context.store, siteId),
     nodes: await siteNodes(context, siteId),
     bootEntries: await desiredEntries(context.store, siteId),
