@@ -51,8 +51,10 @@ export class PartialArtifact {
 
   /** @throws the file system's error, e.g. ENOSPC */
   async append(chunk: Uint8Array): Promise<void> {
-    await writeFully(this.#handle, chunk, this.#sizeBytes);
+    const written = writeFully(this.#handle, chunk, this.#sizeBytes);
+    // While the disk is at work. A write that fails ends the artifact: nothing is appended after it.
     this.#hash.update(chunk);
+    await written;
     this.#sizeBytes += chunk.length;
     if (this.#sizeBytes - this.#flushedAt >= flushEveryBytes && this.#flushing === undefined) this.#flush();
   }

@@ -27,6 +27,8 @@ export interface PullOptions {
   onSize?: (totalBytes: number) => Promise<void>;
 }
 
+/** What has arrived while a piece is being written and hashed is the next piece: small ones cost a passage to the disk's threads each. */
+const bufferBytes = 1024 * 1024;
 /** Tries without a byte of progress before a pull is given up. */
 const fruitlessTries = 4;
 const pause = { firstMs: 500, maxMs: 8000 };
@@ -148,6 +150,7 @@ class Transfer {
         headers: this.#headers(url, asked),
         dispatcher: this.#options.dispatcher,
         signal: this.#options.signal,
+        highWaterMark: bufferBytes,
       });
       if (!isRedirect(answer.statusCode)) return answer;
       await drop(answer);
