@@ -175,6 +175,10 @@ test('cancelling the workflow ends a diagnosis that runs', async () => {
   const workflowId = await begin(stage, [{ use: 'diag.dcgm', on: 'node' }]);
   const { call } = stage.line;
   await follow(call, workflowId, ({ type }) => type === 'operation.progress');
+  // Its progress may be told before it is told to be taken; what nobody took ends without a word.
+  await expect
+    .poll(async () => (await openOperations(stage)).map(({ taken_at }) => taken_at), patient)
+    .toEqual([expect.any(String)]);
   await call('workflows.cancel', { tenantId: 'root', workflowId });
   const events = await follow(call, workflowId);
   expect(await workflow(call, workflowId)).toMatchObject({ state: 'cancelled' });
@@ -208,7 +212,11 @@ test.each([
 
 const openOperations = ({ line }: Stage) =>
   onHost(line.directory, ({ store }) =>
-    store.selectFrom('operations').select('operation_id').where('outcome', 'is', null).execute(),
+    store
+      .selectFrom('operations')
+      .select(['operation_id', 'taken_at'])
+      .where('outcome', 'is', null)
+      .execute(),
   );
 
 test("what is a site's to tell counts for nothing when a node tells it", async () => {
