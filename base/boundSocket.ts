@@ -1,5 +1,5 @@
-import { getSystemErrorName } from 'node:util';
 import koffi from 'koffi';
+import { checked } from './systemCall.ts';
 import { addressFamily, socketAddress } from './udp/socketAddress.ts';
 
 /** Opened at the first call, so that importing this file costs nothing where no socket is bound. */
@@ -123,10 +123,4 @@ function number32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32LE(value);
   return bytes;
-}
-
-function checked(what: string, result: number): number {
-  if (result >= 0) return result;
-  const code = getSystemErrorName(-koffi.errno());
-  throw Object.assign(new Error(`${what}: ${code}`), { code });
 }

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { getSystemErrorName } from 'node:util';
 import koffi from 'koffi';
+import { checked } from '../systemCall.ts';
 import { addressFamily, socketAddress } from './socketAddress.ts';
 
 /** Opened at the first call, so that importing this file costs nothing where no socket is bound. */
@@ -48,10 +48,4 @@ function openLibrary() {
     bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
     close: libc.func('int close(int fd)'),
   };
-}
-
-function checked(what: string, result: number): number {
-  if (result >= 0) return result;
-  const code = getSystemErrorName(-koffi.errno());
-  throw Object.assign(new Error(`${what}: ${code}`), { code });
 }
