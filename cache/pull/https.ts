@@ -27,7 +27,7 @@ export interface PullOptions {
   onSize?: (totalBytes: number) => Promise<void>;
 }
 
-/** What has arrived while a piece is being written and hashed is the next piece: small ones cost a passage to the disk's threads each. */
+/** So much may arrive while both pieces of `GatheredWrites` wait for the disk, before the source is held up. */
 const bufferBytes = 1024 * 1024;
 /** Tries without a byte of progress before a pull is given up. */
 const fruitlessTries = 4;
