@@ -88,6 +88,8 @@ export interface BootServer extends Closable {
   readonly httpUrl: string;
   /** The boot listener for a machine that reached us at `address`: that of the same network, else the main one. */
   httpUrlAt(address: string | undefined): string;
+  /** The same, with TLS too where that is served. */
+  urlsAt(address: string | undefined): string[];
   /** The machine's ramdisk, started without a script, asks for what one would have told it: the id of its boot. */
   bootOf(mac: string): string;
   /** The MAC that took an address: by our lease, as long as it lasts, or by what is known of another server's. */
@@ -119,9 +121,11 @@ export async function startBootServer(options: BootServerOptions): Promise<BootS
     throw error;
   }
   const [main] = running as [RunningNetwork];
+  const at = (address: string | undefined) => running.find((one) => one.address === address) ?? main;
   return {
     httpUrl: main.httpUrl,
-    httpUrlAt: (address) => (running.find((one) => one.address === address) ?? main).httpUrl,
+    httpUrlAt: (address) => at(address).httpUrl,
+    urlsAt: (address) => [at(address).httpUrl, at(address).httpsUrl ?? []].flat(),
     bootOf: (mac) => parts.boots.scriptGiven(mac),
     leasedTo: (address) => (isIPv6(address) ? own6 : parts)?.holders.leasedTo(address),
     troubles: parts.boots.troubles,

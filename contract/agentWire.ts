@@ -77,6 +77,13 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );
 
+/** How a site is configured, as far as the centre's own work goes by it. */
+export const SiteSettings = Type.Object({
+  /** Where BMCs read ISOs of the catalog: at the image's source, or in this site's cache. */
+  mediaFrom: Type.Enum(['source', 'cache']),
+});
+export type SiteSettings = Static<typeof SiteSettings>;
+
 /** `POST /v1/agent/report`. Results and events are kept by the site until this answers 200. */
 export interface AgentReport {
   protocol: number;
@@ -88,6 +95,8 @@ export interface AgentReport {
   machines?: SeenMachine[];
   /** The whole cache inventory, when it changed since the last report that was taken. */
   images?: CachedImage[];
+  /** Beside the inventory. */
+  settings?: SiteSettings;
 }
 
 /**

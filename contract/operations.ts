@@ -46,9 +46,13 @@ export const DeployImage = Type.Object(
 );
 export type DeployImage = Static<typeof DeployImage>;
 
-/** What virtual media mounts or, for a BMC without, the boot entry (compact JWS) of an ISO that the site's cache is to hold. */
+/**
+ * What virtual media mounts, from its URL or `cached`, an ISO that the site's cache is to hold; or, for a BMC without, the boot entry (compact
+ * JWS) of one.
+ */
 const MediaInsert = Type.Union([
   Type.Object({ url: Type.String({ pattern: httpsUrlPattern }) }, closed),
+  Type.Object({ cached: Type.Object({ ref: Type.String(), digest: Digest }, closed) }, closed),
   Type.Object({ entry: Type.String() }, closed),
 ]);
 

@@ -25,6 +25,7 @@ import { createProgressBox } from './link/progress.ts';
 import { localSocket } from './localSocket.ts';
 import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
+import { mediaPlaces } from './mediaPlaces.ts';
 import { machineListens } from './networks.ts';
 import { openBoot } from './openBoot.ts';
 import { createBmcs } from './operations/bmcs.ts';
@@ -133,9 +134,25 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   keep(await openLocalSocket(localSocket(config), admin));
   const startWork = () => {
     const { signingKeys } = kept;
-    const executor = startExecutor({ siteId, signingKeys, state, cache, bmcs, onResult: news.wake, log });
+    const executor = startExecutor({
+      ...{ siteId, signingKeys, state, cache, bmcs },
+      mediaPlaces: mediaPlaces(config.bmc.mediaUrl, bootServer),
+      onResult: news.wake,
+      log,
+    });
     const trust = trustExchange(kept, revocations, log);
-    const common = { siteId, signingKeys, client, trust, state, cache, executor, secrets };
+    const { mediaFrom } = config.bmc;
+    const common = {
+      siteId,
+      signingKeys,
+      client,
+      trust,
+      state,
+      cache,
+      executor,
+      secrets,
+      settings: { mediaFrom },
+    };
     return [
       executor,
       startLink({ ...common, progress, seen: seenNews, machines, news, onOperations, log }),

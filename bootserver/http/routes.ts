@@ -10,6 +10,7 @@ import type { ImageReader } from './imageReader.ts';
 import { image, imagePattern } from './images.ts';
 import { machineMenu, machineMenuPattern } from './machineMenu.ts';
 import { type MachineScriptContext, machineScript } from './machineScript.ts';
+import { medium, mediumPattern } from './medium.ts';
 import { notedImage } from './notedImage.ts';
 import type { BootRequest } from './request.ts';
 import type { Route } from './route.ts';
@@ -80,6 +81,12 @@ export function bootRoutes(options: BootRoutesOptions): Route[] {
       pattern: wholeImagePattern,
       isDownload: true,
       answer: (request) => notedImage(request, options, wholeImage(request, options.images)),
+    },
+    {
+      path: '/media/<token>.iso',
+      pattern: mediumPattern,
+      isDownload: true,
+      answer: (request) => medium(request, options.images),
     },
     {
       path: '/healthz',

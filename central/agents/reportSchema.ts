@@ -13,6 +13,7 @@ export const ReportEnvelope = Type.Object({
   events: Type.Array(Type.Unknown()),
   machines: Type.Optional(Type.Array(Type.Unknown())),
   images: Type.Optional(Type.Array(Type.Unknown())),
+  settings: Type.Optional(Type.Unknown()),
 });
 export type ReportEnvelope = Static<typeof ReportEnvelope>;
 

@@ -29,6 +29,8 @@ const Site = Type.Object({
   generation: Type.Integer(),
   observedGeneration: Type.Integer(),
   seenAt: Type.Optional(Time),
+  /** Where its BMCs read ISOs of the catalog. */
+  mediaFrom: Type.Optional(Type.String()),
   /** Where the centre reads what its cache holds, besides what it reports. */
   inventory: Type.Optional(Type.Object({ url: Type.String(), pin: optionalText })),
   alarms: Type.Array(Alarm),

@@ -53,6 +53,8 @@ interface SitesTable {
   inventory_url: string | null;
   /** sha256 of the certificate there. */
   inventory_pin: string | null;
+  /** Where its BMCs read ISOs of the catalog, as it has told; null: it has told nothing. */
+  media_from: string | null;
 }
 
 interface PoolsTable {
@@ -226,6 +228,13 @@ interface SeenMachinesTable {
   machine_id: string;
   document: string;
   last_seen: Time;
+}
+
+/** What the BMCs of machines read from the caches of their sites. */
+interface CachedMediaTable {
+  node_id: string;
+  site_id: string;
+  image_id: string;
 }
 
 interface BootEntriesTable {
@@ -484,6 +493,7 @@ export interface Tables {
   seen_machines: SeenMachinesTable;
   node_specs: NodeSpecsTable;
   boot_entries: BootEntriesTable;
+  cached_media: CachedMediaTable;
   node_joins: NodeJoinsTable;
   alarms: AlarmsTable;
   join_tokens: JoinTokensTable;

@@ -1,6 +1,6 @@
 import { steadyClock } from '#base/clock.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
-import { type AgentReport, protocolVersion } from '#contract/agentWire.ts';
+import { type AgentReport, protocolVersion, type SiteSettings } from '#contract/agentWire.ts';
 import type { SeenMachineNews } from '../discovery/news.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
@@ -14,6 +14,7 @@ export interface ReportingParts {
   progress: ProgressBox;
   seen: Pick<SeenMachineNews, 'take' | 'taken'>;
   news: Wake;
+  settings: SiteSettings;
   signal: AbortSignal;
 }
 
@@ -29,6 +30,7 @@ export function reporting({
   progress,
   seen,
   news,
+  settings,
   signal,
 }: ReportingParts): () => Promise<void> {
   let toldInventory: string | undefined;
@@ -47,7 +49,7 @@ export function reporting({
       progress: progress.take(),
       events: state.events.untold(batch.events),
       ...(machines.length === 0 ? {} : { machines }),
-      ...(isTold ? {} : { images }),
+      ...(isTold ? {} : { images, settings }),
     };
     if (isEmpty(report)) return news.after(turn, untilResync, signal);
     await client.report(report, signal);

@@ -7,6 +7,7 @@ export const ejectMedia: SiteAction<'media.eject'> = {
     const { nodeId, state, withBmc, deadline } = context;
     if (isoEntryOf(context) !== undefined) state.entries.remove(nodeId);
     await withBmc((bmc) => bmc.ejectMedia({ deadline }));
+    state.mediaUrls.end(nodeId);
     return {};
   },
   settle: repeatable,

@@ -7,6 +7,7 @@ import type { ImageCache } from '#cache/imageCache.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
+import type { MediaPlaces } from '../mediaPlaces.ts';
 import type { OpenOperation } from '../store/journal.ts';
 import { explained } from '../store/noSpace.ts';
 import type { SiteState } from '../store/state.ts';
@@ -21,6 +22,7 @@ export interface ExecutorParts {
   signingKeys(): readonly KeyObject[];
   state: SiteState;
   cache: Pick<ImageCache, 'ready'>;
+  mediaPlaces: MediaPlaces;
   bmcs: Bmcs;
   /** Called after each result that was journaled. */
   onResult(): void;
@@ -162,7 +164,7 @@ function refuseLate({ operation, cancelled: isCancelled }: OpenOperation): void 
 const tellMs = 3_000;
 
 function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: AbortSignal): ActionContext {
-  const { siteId, signingKeys, state, cache, bmcs } = parts;
+  const { siteId, signingKeys, state, cache, mediaPlaces, bmcs } = parts;
   const { nodeId } = operation;
   const node = state.spec.node(nodeId);
   return {
@@ -174,6 +176,7 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
     signingKeys: signingKeys(),
     state,
     cache,
+    mediaPlaces,
     withBmc: (work, as = node) => (as === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(as, work)),
   };
 }

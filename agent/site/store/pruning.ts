@@ -8,7 +8,10 @@ const keepMs = 30 * day;
 
 const everyMs = 3_600_000;
 
-type Pruned = Pick<SiteState, 'journal' | 'events' | 'entries' | 'tokens' | 'database'>;
+type Pruned = Pick<
+  SiteState,
+  'journal' | 'events' | 'entries' | 'tokens' | 'spec' | 'mediaUrls' | 'database'
+>;
 
 /** Keeps the database from growing without end: at the start, and once an hour. */
 export function startPruning(state: Pruned, log: Log): Closable {
@@ -24,8 +27,10 @@ export function startPruning(state: Pruned, log: Log): Closable {
   return { close: () => clearInterval(timer) };
 }
 
-function prune({ journal, events, entries, tokens, database }: Pruned): void {
+function prune({ journal, events, entries, tokens, spec, mediaUrls, database }: Pruned): void {
   for (const part of [journal, events, entries, tokens]) part.prune(Date.now() - keepMs);
+  const nodes = spec.current()?.site?.nodes;
+  if (nodes !== undefined) mediaUrls.keepOnly(new Set(nodes.map(({ nodeId }) => nodeId)));
   // The write-ahead log still has the bytes of what was forgotten until it begins anew.
   database.pragma('wal_checkpoint(TRUNCATE)');
 }

@@ -132,4 +132,11 @@ export const migrations: readonly string[] = [
     suite INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE media_urls (
+    node_id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    token TEXT NOT NULL UNIQUE
+  ) STRICT;
+  `,
 ];

@@ -14,6 +14,7 @@ import { type GatheredEvents, gatherEvents } from './gatheredEvents.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type DeployedLoaders, openLoaders } from './loaders.ts';
 import { lockState } from './lock.ts';
+import { type MediaUrls, openMediaUrls } from './mediaUrls.ts';
 import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { openSpec, type SpecStore } from './spec.ts';
@@ -34,6 +35,7 @@ export interface SiteState {
   loaders: DeployedLoaders;
   cachePins: CachePins;
   cacheCatalog: CacheCatalog;
+  mediaUrls: MediaUrls;
   /** Runs `change` as one transaction: all of it is kept or nothing. */
   atomically<Result>(change: () => Result): Result;
   close(): void;
@@ -61,6 +63,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
     cacheCatalog: openCacheCatalog(database),
+    mediaUrls: openMediaUrls(database),
     atomically: (change) => database.transaction(change).immediate(),
     close: () => {
       events.flush();

@@ -29,6 +29,7 @@ export function attemptsAtBoot(url: string, mac: string): Attempt[] {
     get(menu, `/grub/menu/${mac}/x86_64/`, "another machine's menu, from another address"),
     get(whole, `/images/sha256/${'0'.repeat(64)}/ramdisk.efi`, 'a digest that is not here', [404]),
     get(image, `/images/sha256/${'0'.repeat(64)}`, 'a digest that is not here', [404]),
+    get('/media/<token>.iso', `/media/${'0'.repeat(32)}.iso`, 'a guessed token', [404]),
     get(image, '/images/sha256/../../state.db', 'a way out of the folder', [404]),
     { ...get('/ipxe', '/ipxe', 'another method', [400]), send: () => raw(url, 'POST', `/ipxe?mac=${mac}`) },
   ];
