@@ -45,11 +45,14 @@ async function endOrForce(
   patience: number,
   run: PowerRun,
 ): Promise<void> {
-  const deadline = Math.min(run.deadline, client.clock.now() + patience);
+  const ends = client.clock.now() + patience;
+  const deadline = Math.min(run.deadline, ends);
   try {
     await waitFor(client, 'off', action, { ...run, deadline });
   } catch (error) {
-    if (!hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'power-timeout') throw error;
+    const hadItsTime = ends <= run.deadline;
+    if (!hadItsTime || !hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'power-timeout')
+      throw error;
     await send(client, 'off', 'off', run);
     await waitFor(client, 'off', action, run);
   }

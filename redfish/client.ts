@@ -3,10 +3,10 @@ import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
-import { type Answer, isSuccess, mustSucceed } from './answers.ts';
+import { type Answer, BmcRefusal, isSuccess, mustSucceed } from './answers.ts';
 import { Credentials } from './credentials.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
-import { asObject, asText, type JsonObject, parseBody } from './json.ts';
+import { asObject, asText, isObject, type JsonObject, parseBody } from './json.ts';
 import type { BmcMemory } from './memory.ts';
 import { retryAfterMs } from './retryAfter.ts';
 import { BmcUnreachable, type Exchange, exchange, linkPath } from './transport.ts';
@@ -71,12 +71,14 @@ export class RedfishClient {
   /**
    * Reads a resource. What a starting or busy BMC refuses (503, 429, a broken connection) is asked again a few
    * times.
-   * @throws BmcRefusal, BmcUnreachable, RailheadError DRIVER_ERROR of the credentials or the pin
+   * @throws BmcRefusal, also (`malformed`) for an answer that is no resource; BmcUnreachable, RailheadError DRIVER_ERROR of the credentials
+   *   or the pin
    */
   async get(link: string): Promise<Resource> {
     const path = linkPath(this.origin, link);
     const answer = mustSucceed('GET', path, await this.read(path));
-    const body = asObject(answer.body);
+    if (!isObject(answer.body)) throw new BmcRefusal('GET', path, answer);
+    const { body } = answer;
     return { path, body, tag: tagOf(answer.headers.etag, asText(body['@odata.etag'])) };
   }
 
@@ -141,7 +143,8 @@ export class RedfishClient {
     if (answer.status !== 401) return answer;
     const fresh = await this.#credentials.renew(authorization);
     const second = await this.#send(withHeaders(one, fresh.headers));
-    if (second.status !== 401) return second;
+    // A login that was just taken proves the password: what is refused then is this one resource.
+    if (second.status !== 401 || fresh.session !== undefined) return second;
     throw this.#credentials.refuse();
   }
 
@@ -165,9 +168,10 @@ function withHeaders(one: Exchange, headers: Record<string, string>): Exchange {
   return { ...one, headers: { ...one.headers, ...headers } };
 }
 
-/** A BMC may quote what it was sent, and what we tell of a refusal goes into logs and errors. */
+/** A BMC may quote what it was sent, as it is or escaped, and what we tell of a refusal goes into logs and errors. */
 function withoutSecret(answer: Answer, secret: string): Answer {
-  if (secret === '' || !answer.text.includes(secret)) return answer;
-  const text = answer.text.replaceAll(secret, '***');
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
+  if (secret === '' || !forms.some((form) => answer.text.includes(form))) return answer;
+  const text = forms.reduce((shown, form) => shown.replaceAll(form, '***'), answer.text);
   return { ...answer, text, body: parseBody(text) };
 }

@@ -86,8 +86,9 @@ export class Credentials {
     return fresh;
   }
 
-  /** To be called when a fresh proof is refused as well. */
+  /** To be called when a fresh proof is refused as well; it is not shown once more. */
   refuse(): RailheadError {
+    this.#current = undefined;
     this.#restUntil = this.#options.clock.now() + restAfterRefusalMs;
     return refused();
   }

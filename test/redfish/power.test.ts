@@ -364,6 +364,15 @@ describe('what an OS is asked to do, and may not', () => {
     expect(clock.now()).toBeLessThan(35_000);
   });
 
+  test('an OS that was given longer than the operation takes is not forced before its time', async () => {
+    const { fake, bmc } = await startBench({ system: on }, [ignoresOs]);
+    const options = { deadline: 60_000, forceAfterMs: 600_000 };
+    await expect(bmc.setPower('graceful-off', options)).rejects.toMatchObject({
+      details: { reason: 'power-timeout', lastState: 'On' },
+    });
+    expect(fake.resets()).toEqual(['GracefulShutdown']);
+  });
+
   test('graceful-restart that may be forced ends the OS, by force at last, and starts the machine', async () => {
     const { fake, bmc } = await startBench({ system: on }, [ignoresOs]);
     expect(await bmc.setPower('graceful-restart', { forceAfterMs: 5000 })).toBe('on');
