@@ -146,6 +146,15 @@ test('another medium takes the place of the one from the cache', async () => {
   expect(await heldNow(stage)).toEqual([]);
 });
 
+test('a medium that a driver is told to insert takes its place as well', async () => {
+  const { stage } = await scene({ mediaFrom: 'cache' });
+  const invoke = { concern: 'virtual-media', operation: 'insertMedia', input: { url: source } };
+  expect(await run(stage, [insert, { use: 'driver.invoke', with: invoke }])).toMatchObject({
+    state: 'succeeded',
+  });
+  expect(await heldNow(stage)).toEqual([]);
+});
+
 test('a mount that fails leaves nothing desired', async () => {
   const { stage } = await scene({ mediaFrom: 'cache', refusal: ['DRIVER_ERROR', 'refused'] });
   expect(await run(stage, [insert])).toMatchObject({ state: 'failed' });

@@ -36,6 +36,8 @@ export interface MachineDriver {
   inspect(): Promise<OobInventory>;
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;
+  /** The URL of what is in the virtual CD drive; only what has such a drive tells it. */
+  insertedMedia?(): Promise<string | undefined>;
   /** Health and power, cheaply; only what has a BMC has it. */
   health?(): Promise<BmcHealth>;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
