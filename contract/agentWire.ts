@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { BmcHealth } from './bmcHealth.ts';
+import type { BmcLogEntry } from './bmcLog.ts';
 import type { BootFact } from './bootFact.ts';
 import { type CachedImage, Digest } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
@@ -73,6 +74,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'operator.asked' | 'operator.done'; text: string }
   /** A BMC tells something else of its machine than before, or does not answer any more. */
   | { type: 'bmc.health'; text: string; health: BmcHealth }
+  /** An entry of a BMC's own event log; without one: what there is to say of the log. */
+  | { type: 'bmc.log'; text: string; logEntry?: BmcLogEntry }
   /** The site's copy of an image was found damaged, and is not served any more. */
   | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );

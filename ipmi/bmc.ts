@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { Slots } from '#base/slots.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { BootMode, PowerAction } from '#contract/steps.ts';
@@ -10,6 +11,7 @@ import { chassisStatus } from './chassis.ts';
 import { IpmiClient, type IpmiOptions } from './client.ts';
 import { inspect } from './inspect.ts';
 import { type Power, type PowerRun, setPower } from './power.ts';
+import { readSel } from './sel.ts';
 import { healthOf } from './sensors.ts';
 
 export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
@@ -82,6 +84,10 @@ export class IpmiBmc {
   async health(): Promise<BmcHealth> {
     const { power, faults } = await chassisStatus(this.#client);
     return { health: healthOf(faults, []), power, faults };
+  }
+
+  readLog(mark: LogMark | undefined): Promise<LogReading> {
+    return readSel(this.#client, mark);
   }
 
   /** @throws RailheadError UNSUPPORTED (`virtual-media`), by which the workflow falls back to a boot entry */

@@ -54,8 +54,8 @@ function ended(program: string, args: readonly string[], fd: number, stop: Abort
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe', fd],
-      // One language for its messages, and nothing of the agent's own environment but where programs are.
-      env: { PATH: process.env.PATH, LC_ALL: 'C', HOME: '/nonexistent' },
+      // One language for its messages, no clock but the BMC's, and nothing of the agent's own environment but where programs are.
+      env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', HOME: '/nonexistent' },
       signal: stop,
       killSignal: 'SIGKILL',
     });

@@ -2,12 +2,14 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { RedfishClient, type Resource } from './client.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
+import { readEventLog } from './logs/log.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
 import { cdSlots } from './media/slots.ts';
@@ -67,6 +69,8 @@ export interface Bmc {
   ejectMedia(options?: { deadline?: number }): Promise<void>;
   /** Health and power in one reading. */
   health(): Promise<BmcHealth>;
+  /** What is new in its event log since `mark`; undefined when it has none. */
+  readLog(mark: LogMark | undefined): Promise<LogReading | undefined>;
   /** Sends one request as it is: `redfish/relay.ts`. */
   relay(request: RelayRequest): Promise<RelayAnswer>;
   /** Ends the session and the connections. */
@@ -160,6 +164,10 @@ class RedfishBmc implements Bmc {
   async health(): Promise<BmcHealth> {
     const { client, path } = await this.#machine();
     return healthOf((await client.get(path)).body);
+  }
+
+  async readLog(mark: LogMark | undefined): Promise<LogReading | undefined> {
+    return readEventLog(await this.#machine(), mark);
   }
 
   relay(request: RelayRequest): Promise<RelayAnswer> {

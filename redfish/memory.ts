@@ -14,6 +14,8 @@ export interface BmcMemory {
   viaSettings?: boolean;
   /** Paths of the virtual CD drives. */
   cdDrives?: string[];
+  /** Where the entries of its event log are; `none` when it has no such log. */
+  eventLog?: string;
   /** What InsertMedia demands beside the URL. */
   insertFields?: string[];
 }

@@ -115,7 +115,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
   const bmcs = keep(createBmcs({ open: drivers, log }));
   const everyMs = durationMs(config.bmc.healthEvery);
-  keep(watchHealth({ state, bmcs, everyMs, onEvent: news.wake, log }));
+  const logEveryMs = durationMs(config.bmc.logEvery);
+  keep(watchHealth({ state, bmcs, everyMs, logEveryMs, onEvent: news.wake, log }));
   const admin = {
     siteId,
     stateDirectory,

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { BmcHealth } from '#contract/bmcHealth.ts';
+import { BmcLogEntry } from '#contract/bmcLog.ts';
 import { errorStatus } from '#contract/errors.ts';
 import { TrustLevel } from '#contract/join.ts';
 
@@ -61,6 +62,7 @@ export const ReportedEvent = Type.Object({
   reason: Type.Optional(Type.Enum(['contested', 'other-host'])),
   uuid: Type.Optional(Type.String({ maxLength: 64 })),
   health: Type.Optional(BmcHealth),
+  logEntry: Type.Optional(BmcLogEntry),
 });
 export type ReportedEvent = Static<typeof ReportedEvent>;
 

@@ -42,8 +42,8 @@ async function keepEvent(
 ): Promise<boolean> {
   const eventId = `${siteId}/${event.eventId}`;
   return once(store, async (queries) => {
-    const { type, at, mac, bootId, uuid, role, trust, reason } = event;
-    const facts = { mac, bootId, uuid, role, trust, reason };
+    const { type, at, mac, bootId, uuid, role, trust, reason, logEntry } = event;
+    const facts = { mac, bootId, uuid, role, trust, reason, logEntry };
     const text = event.text ?? describe(event);
     const cause = `site ${siteId}`;
     await recordEvent(queries, { eventId, type, at, text, cause, nodeId, workflowId, data: facts });

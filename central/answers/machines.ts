@@ -8,6 +8,7 @@ import { Time } from '#contract/time.ts';
 import { pageSchema } from '../api/cursor.ts';
 import { PoolPolicy } from '../groups/poolPolicy.ts';
 import { WireError } from './error.ts';
+import { Event } from './event.ts';
 
 const optionalText = Type.Optional(Type.String());
 
@@ -116,6 +117,8 @@ export const nodes = {
   setBootQuirks: Node,
   setLoader: Node,
   acknowledge: Acknowledged,
+  /** The cursor is always there: the next call goes on with it, or waits for more. */
+  events: Type.Object({ items: Type.Array(Event), cursor: Type.String() }),
   redfish: Type.Object({ workflowId: Type.String() }),
   list: pageSchema(Node),
 };

@@ -3,6 +3,7 @@ import { TenantId } from '#contract/images.ts';
 import { Time } from '#contract/time.ts';
 import { pageSchema } from '../api/cursor.ts';
 import { WireError } from './error.ts';
+import { Event } from './event.ts';
 import { Node } from './machines.ts';
 
 const optionalText = Type.Optional(Type.String());
@@ -39,18 +40,6 @@ const Step = Type.Object({
 });
 
 const Workflow = Type.Object({ ...summary, steps: Type.Array(Step) });
-
-const Event = Type.Object({
-  eventId: Type.String(),
-  /** By the clock of who reports it. */
-  at: Type.String(),
-  type: Type.String(),
-  text: Type.String(),
-  cause: Type.String(),
-  nodeId: optionalText,
-  stepId: optionalText,
-  data: Type.Optional(Type.Unknown()),
-});
 
 const Started = Type.Object({ workflowId: Type.String() });
 

@@ -11,6 +11,7 @@ import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { NodeLabels } from '../metal/labels.ts';
+import { NodeEvents, nodeEvents } from '../metal/timeline.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
 import { relayProfile } from '../profiles/builtin.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
@@ -118,6 +119,14 @@ export const nodes: Group = {
       await requireNode(store, tenantId, nodeId);
       return { acknowledged: await acknowledgeAlarms(store, { nodeId }, caller.tokenId) };
     },
+  }),
+  events: method({
+    kind: 'read',
+    action: 'compute:nodes:read',
+    input: NodeEvents,
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    waits: true,
+    run: (context, input, _caller, stop) => nodeEvents(context, input, stop),
   }),
   redfish: method({
     kind: 'mutation',

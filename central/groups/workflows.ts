@@ -2,16 +2,15 @@ import Type from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { idPattern } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
-import { decodeCursor, encodeCursor, pageFields, pageOf } from '../api/cursor.ts';
+import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import type { CentralContext } from '../context.ts';
+import { afterCursor, cursorAfter, eventsAfter, presentEvent } from '../eventPages.ts';
 import { recordEvent } from '../events.ts';
-import { present } from '../nodes.ts';
 import { workflowTopic } from '../signals.ts';
-import { now, parseJson, type Queries } from '../store/store.ts';
-import type { Row } from '../store/tables.ts';
+import { now, type Queries } from '../store/store.ts';
 import { presentWorkflow, summarizeWorkflow } from '../workflows/present.ts';
 import { findWorkflow, type WorkflowRow } from '../workflows/records.ts';
 
@@ -135,36 +134,13 @@ async function events(
 ) {
   const { tenantId, workflowId, limit, cursor, waitSeconds } = input;
   const workflow = await requireWorkflow(store, tenantId, workflowId);
-  const after = cursor === undefined ? 0 : decodeCursor(cursor, 'number')[0];
+  const after = cursor === undefined ? 0 : afterCursor(cursor);
   const patience = AbortSignal.any([stop, AbortSignal.timeout(Math.ceil(waitSeconds * 1000))]);
   const newer = async () => {
-    const rows = await eventsAfter(store, workflowId, after, limit);
+    const rows = await eventsAfter(store, { workflowId }, after, limit);
     return rows.length > 0 || workflow.state !== 'running' || waitSeconds === 0 ? rows : undefined;
   };
   const rows = (await signals.until([workflowTopic(workflowId)], newer, patience)) ?? [];
   const { state } = await requireWorkflow(store, tenantId, workflowId);
-  return { items: rows.map(presentEvent), cursor: encodeCursor([rows.at(-1)?.seq ?? after]), state };
-}
-
-function eventsAfter(
-  store: Queries,
-  workflowId: string,
-  after: number,
-  limit: number,
-): Promise<Row<'events'>[]> {
-  return store
-    .selectFrom('events')
-    .selectAll()
-    .where('workflow_id', '=', workflowId)
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
-}
-
-function presentEvent(row: Row<'events'>) {
-  const { event_id: eventId, at, type, text, cause } = row;
-  const links = present({ nodeId: row.node_id, stepId: row.step_id });
-  const data = parseJson<unknown>(row.data);
-  return { eventId, at, type, text, cause, ...links, ...(data === undefined ? {} : { data }) };
+  return { items: rows.map(presentEvent), cursor: cursorAfter(rows, after), state };
 }

@@ -9,6 +9,7 @@ export const dell: Vendor = {
   ...generic,
   name: 'dell',
   matches: (facts) => names(facts, 'dell'),
+  eventLogs: ['Sel'],
   cdAttributes: ({ persistent }) => ({
     'ServerBoot.1.FirstBootDevice': 'VCD-DVD',
     'ServerBoot.1.BootOnce': persistent ? 'Disabled' : 'Enabled',
@@ -70,6 +71,20 @@ export const dell: Vendor = {
       knownFrom: 'dell/terraform-provider-redfish issue 331',
       remedy: 'follows links and the media types',
       shownBy: 'under the manager that the system links to, by another name',
+    },
+    {
+      device: 'iDRAC',
+      does: 'its SEL is a manager’s log, the newest entry first; the Lclog beside it has all else too',
+      knownFrom: 'bb-Ricardo/check_redfish issue 4, dell/iDRAC-Redfish-Scripting issue 353',
+      remedy: 'reads `Sel`, as far back as something known comes',
+      shownBy: 'the log %s of %s is the one that is read',
+    },
+    {
+      device: 'iDRAC 7, 8',
+      does: '`SensorType` of a log entry is a list of objects',
+      knownFrom: 'mrlhansen/idrac_exporter issue 26',
+      remedy: 'takes the first',
+      shownBy: 'a sensor type that is a list (iDRAC 8) is read',
     },
   ],
 };

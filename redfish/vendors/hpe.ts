@@ -9,6 +9,7 @@ export const hpe: Vendor = {
   ...generic,
   name: 'hpe',
   matches: (facts) => names(facts, 'hpe', 'hewlett'),
+  eventLogs: ['IML'],
   bootFields: 'least',
   quirks: [
     {
@@ -52,6 +53,13 @@ export const hpe: Vendor = {
       knownFrom: 'goldyfruit/ansible-ilo issue 1',
       remedy: 'reads the state first: `cycle` switches on, `reset` says that the machine is off',
       shownBy: 'cycle of a machine that is off switches it on',
+    },
+    {
+      device: 'iLO',
+      does: 'has no SEL by Redfish',
+      knownFrom: 'HewlettPackard/python-ilorest-library issue 173',
+      remedy: 'reads the `IML`',
+      shownBy: 'the log %s of %s is the one that is read',
     },
   ],
 };

@@ -6,6 +6,7 @@ export const lenovo: Vendor = {
   ...generic,
   name: 'lenovo',
   matches: (facts) => names(facts, 'lenovo'),
+  eventLogs: ['StandardLog', 'PlatformLog', 'ActiveLog'],
   quirks: [
     {
       device: 'Lenovo XCC',
@@ -34,6 +35,13 @@ export const lenovo: Vendor = {
       knownFrom: 'lenovo/python-redfish-lenovo PR 251',
       remedy: 'follows links, the system’s first',
       shownBy: 'a link of the system that leads nowhere is passed over',
+    },
+    {
+      device: 'Lenovo XCC',
+      does: 'its log is `StandardLog`, `PlatformLog` since V2; `ActiveLog` has only what is wrong now',
+      knownFrom: 'bb-Ricardo/check_redfish issue 77',
+      remedy: 'reads the first of them that is there',
+      shownBy: 'the log %s of %s is the one that is read',
     },
   ],
 };

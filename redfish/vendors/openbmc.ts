@@ -6,6 +6,7 @@ export const openbmc: Vendor = {
   ...generic,
   name: 'openbmc',
   matches: (facts) => names(facts, 'openbmc'),
+  eventLogs: ['SEL', 'EventLog'],
   quirks: [
     {
       device: 'OpenBMC',

@@ -10,6 +10,7 @@ export const supermicro: Vendor = {
   ...generic,
   name: 'supermicro',
   matches: (facts) => names(facts, 'supermicro', 'super micro'),
+  eventLogs: ['Log1'],
   bootFields: 'all',
   targets: { cd: ['UsbCd'] },
   quirks: [
@@ -61,6 +62,13 @@ export const supermicro: Vendor = {
       knownFrom: 'metal3-io/ironic-image issue 688',
       remedy: 'reason `license`; two reads and one write at a time',
       shownBy: 'R24: what needs a license is told as that',
+    },
+    {
+      device: 'Supermicro',
+      does: 'the system’s log tells of the hardware, the manager’s of the BMC alone',
+      knownFrom: 'Linuxfabrik/monitoring-plugins PR 866',
+      remedy: 'reads the system’s `Log1`',
+      shownBy: 'the log %s of %s is the one that is read',
     },
   ],
 };

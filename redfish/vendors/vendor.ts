@@ -35,6 +35,8 @@ export interface Vendor {
   insertFields: readonly string[];
   /** Whether its GPUs are processors of a second system, their baseboard. */
   gpusOnBaseboard: boolean;
+  /** What the hardware's event log is called, the best first. */
+  eventLogs: readonly string[];
   /** The manager's attributes by which it boots virtual media, where its `Cd` is something else. */
   cdAttributes?: (override: Pick<BootOverride, 'persistent'>) => Record<string, string>;
 }

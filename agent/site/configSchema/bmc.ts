@@ -28,6 +28,12 @@ export const Bmc = Type.Object(
           'Where BMCs reach the boot listener for that, `http://192.0.2.10:8080`; when left out, at its address on the network that the BMC is in, else on the main one.',
       }),
     ),
+    logEvery: Type.String({
+      pattern: durationPattern,
+      default: '5m',
+      description:
+        "How often each BMC's event log (SEL) is read, at the next of the times above; new entries go into the machine's timeline.",
+    }),
   },
   { ...closed, default: {}, description: 'How this site drives BMCs.' },
 );

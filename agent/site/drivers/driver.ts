@@ -1,4 +1,5 @@
 import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
@@ -40,6 +41,8 @@ export interface MachineDriver {
   insertedMedia?(): Promise<string | undefined>;
   /** Health and power, cheaply; only what has a BMC has it. */
   health?(): Promise<BmcHealth>;
+  /** What is new in the BMC's event log since `mark`; undefined when it has none. */
+  readLog?(mark: LogMark | undefined): Promise<LogReading | undefined>;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
   relay?(request: RelayRequest): Promise<RelayAnswer>;
   close(): Promise<void>;

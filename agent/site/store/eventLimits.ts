@@ -6,6 +6,8 @@ export interface MostEvents {
   ofMachine: number;
   /** Of these, lines of installers: the oldest line goes, and no step of the boot. */
   logsOfMachine: number;
+  /** Of these, entries of BMCs' own logs, likewise. */
+  bmcLogsOfMachine: number;
   /** Of all machines that nobody has named. */
   ofStrangers: number;
   /** Of all nodes. */
@@ -13,7 +15,13 @@ export interface MostEvents {
 }
 
 /** An event takes about 400 bytes: some 25 MB in all. */
-const most: MostEvents = { ofMachine: 500, logsOfMachine: 250, ofStrangers: 5_000, ofNodes: 50_000 };
+const most: MostEvents = {
+  ofMachine: 500,
+  logsOfMachine: 250,
+  bmcLogsOfMachine: 100,
+  ofStrangers: 5_000,
+  ofNodes: 50_000,
+};
 
 /**
  * Bounds what whoever is on the boot network can make a site keep: the oldest events go, of one machine and in all, told or not.
@@ -46,9 +54,9 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   const trimMachine = database.prepare<[string, number], Gone>(
     `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
   );
-  const trimLogs = database.prepare<[string, number], Gone>(
+  const trimLogs = database.prepare<[string, string, number], Gone>(
     `DELETE FROM events WHERE sequence IN
-     (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = 'boot.log'
+     (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = ?
       ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
   );
   const trim = (whose: string) =>
@@ -74,7 +82,8 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   return {
     added({ type, mac, nodeId }) {
       kept[nodeId === undefined ? 'strangers' : 'nodes']++;
-      if (mac !== undefined && type === 'boot.log') forget(trimLogs.all(mac, limits.logsOfMachine));
+      const mostOfType = { 'boot.log': limits.logsOfMachine, 'bmc.log': limits.bmcLogsOfMachine }[type];
+      if (mac !== undefined && mostOfType !== undefined) forget(trimLogs.all(mac, type, mostOfType));
       const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
       if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));
       // A tenth at a time, so that a flood does not pay for each of its events.

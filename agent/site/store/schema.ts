@@ -139,4 +139,11 @@ export const migrations: readonly string[] = [
     token TEXT NOT NULL UNIQUE
   ) STRICT;
   `,
+  `
+  CREATE TABLE bmc_logs (
+    node_id TEXT PRIMARY KEY,
+    address TEXT NOT NULL,
+    mark TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { type BmcLogs, openBmcLogs } from './bmcLogs.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
@@ -30,6 +31,7 @@ export interface SiteState {
   tokens: BootTokens;
   sessions: Sessions;
   events: GatheredEvents;
+  bmcLogs: BmcLogs;
   bmcPins: BmcPins;
   cipherSuites: CipherSuites;
   loaders: DeployedLoaders;
@@ -58,6 +60,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     tokens: openBootTokens(database),
     sessions: openSessions(database),
     events,
+    bmcLogs: openBmcLogs(database),
     bmcPins: openBmcPins(database),
     cipherSuites: openCipherSuites(database),
     loaders: openLoaders(database),

@@ -24,10 +24,12 @@ function watched(
   const watch = watchHealth({
     state: {
       spec: { current: () => ({ site: { nodes: [node] } }) },
+      bmcLogs: { find: () => undefined, retain: () => {} },
       events: { add: (event: Happening) => void events.push(event) },
     } as never,
     bmcs: { use: async (_node, work) => work(driver) },
     everyMs: 5,
+    logEveryMs: 60_000,
     onEvent: () => {
       heard.resolve();
       heard = Promise.withResolvers();

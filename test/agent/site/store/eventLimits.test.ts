@@ -7,7 +7,9 @@ import { migrations } from '#agent/site/store/schema.ts';
 import { openSqlite } from '#base/sqlite.ts';
 import type { RamdiskJoin } from '#contract/join.ts';
 
-async function newEvents(most = { ofMachine: 5, logsOfMachine: 2, ofStrangers: 20, ofNodes: 30 }) {
+async function newEvents(
+  most = { ofMachine: 5, logsOfMachine: 2, bmcLogsOfMachine: 2, ofStrangers: 20, ofNodes: 30 },
+) {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-events-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const database = openSqlite(path.join(directory, 'state.db'), migrations);
