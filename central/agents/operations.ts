@@ -1,13 +1,7 @@
 import type { ExpressionBuilder } from 'kysely';
 import { signDocument } from '#base/jws.ts';
 import { newId } from '#contract/ids.ts';
-import type {
-  Operation,
-  OperationAction,
-  OperationInput,
-  OperationTarget,
-  SealedSecret,
-} from '#contract/operations.ts';
+import type { Operation, OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
 import type { CentralContext } from '../context.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
@@ -58,50 +52,44 @@ export function findOperation(
  * @throws RailheadError INVALID_STATE, reason `no-node`
  */
 export async function queueOperation<Action extends OperationAction>(
-  { keys, sealer }: CentralContext,
+  context: CentralContext,
   store: Queries,
   request: NewOperation<Action>,
 ): Promise<NewRow<'operations'>> {
-  const {
-    siteId,
-    nodeId,
-    workflowId,
-    stepId,
-    attempt,
-    part,
-    action,
-    input,
-    expiresAt,
-    secrets = [],
-  } = request;
-  const target: OperationTarget = request.to?.target ?? 'site';
-  const machine = request.to && (await machineOf(store, nodeId, request.to));
-  const plain: Operation = {
-    operationId: newId('op'),
-    nodeId,
-    ...(machine === undefined ? {} : { machine }),
-    target,
-    action,
-    input: input as Operation['input'],
-    expiresAt,
-  };
-  const jws = target === 'site' ? undefined : await signDocument('railhead-operation', plain, keys.signing);
-  const signed = jws === undefined ? plain : { ...plain, jws };
-  const operation = secrets.length === 0 ? signed : { ...signed, secrets };
-  const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part };
+  const { siteId, nodeId, workflowId, stepId, attempt, part, to } = request;
+  const operation = await asHandedOut(context, store, request);
   const row = {
     operation_id: operation.operationId,
-    ...place,
-    target,
-    action,
-    sealed: sealer.seal(JSON.stringify(operation)),
-    join_id: request.to?.target === 'ramdisk' ? request.to.joinId : null,
+    ...{ site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part },
+    target: operation.target,
+    action: operation.action,
+    sealed: context.sealer.seal(JSON.stringify(operation)),
+    join_id: to?.target === 'ramdisk' ? to.joinId : null,
     created_at: now(),
-    expires_at: expiresAt,
+    expires_at: operation.expiresAt,
   };
   await request.noting?.(store);
   await store.insertInto('operations').values(row).execute();
   return row;
+}
+
+async function asHandedOut<Action extends OperationAction>(
+  { keys }: CentralContext,
+  store: Queries,
+  { nodeId, action, input, expiresAt, to, secrets = [] }: NewOperation<Action>,
+): Promise<Operation> {
+  const machine = to && (await machineOf(store, nodeId, to));
+  const operation: Operation = {
+    operationId: newId('op'),
+    nodeId,
+    ...(machine && { machine }),
+    target: to?.target ?? 'site',
+    action,
+    input: input as Operation['input'],
+    expiresAt,
+  };
+  const signed = to && { jws: await signDocument('railhead-operation', operation, keys.signing) };
+  return { ...operation, ...signed, ...(secrets.length > 0 && { secrets: [...secrets] }) };
 }
 
 /** Notified when a queue has something new: the site's, which also has what is for its ramdisks, or that of an installed OS. */
