@@ -5,11 +5,12 @@ import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { BootMode, PowerAction } from '#contract/steps.ts';
-import { type FleetingFlags, refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
+import { refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
 import { type BootOverride, bootOptions, type Firmware } from './bootOptions.ts';
 import { chassisStatus } from './chassis.ts';
 import { IpmiClient, type IpmiOptions } from './client.ts';
 import { inspect } from './inspect.ts';
+import type { BootMemory } from './memory.ts';
 import { type Power, type PowerRun, setPower } from './power.ts';
 import { readSel } from './sel.ts';
 import { healthOf } from './sensors.ts';
@@ -20,11 +21,6 @@ export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
   /** Outlives the object: a boot device may be set long before the restart. */
   memory: BootMemory;
   clock?: Clock;
-}
-
-/** What a BMC would forget within a minute. */
-export interface BootMemory {
-  fleeting?: FleetingFlags | undefined;
 }
 
 const powerMs = 120_000;
@@ -48,23 +44,28 @@ export class IpmiBmc {
   }
 
   /** @throws RailheadError as `setPower` of power.ts */
-  setPower(action: PowerAction, options: Partial<PowerRun> = {}): Promise<Power> {
+  setPower(action: PowerAction, options: Partial<Omit<PowerRun, 'beforeStart'>> = {}): Promise<Power> {
     const { deadline = this.#client.clock.now() + powerMs, signal, forceAfterMs } = options;
-    return this.#changes.run(async () => {
-      const { fleeting } = this.#memory;
-      if (fleeting !== undefined && restarts(action)) {
-        await refreshBootDevice(this.#client, fleeting);
-        this.#memory.fleeting = undefined;
-      }
-      return setPower(this.#client, action, { deadline, signal, forceAfterMs });
-    }, signal);
+    const beforeStart = () => this.#refreshBootDevice();
+    return this.#changes.run(
+      () => setPower(this.#client, action, { deadline, signal, forceAfterMs, beforeStart }),
+      signal,
+    );
+  }
+
+  async #refreshBootDevice(): Promise<void> {
+    const { fleeting } = this.#memory;
+    if (fleeting === undefined) return;
+    await refreshBootDevice(this.#client, fleeting);
+    delete this.#memory.fleeting;
   }
 
   /** @throws RailheadError as `setBootDevice` of bootDevice.ts */
   setBootDevice(override: BootOverride): Promise<StoredBoot> {
     return this.#changes.run(() =>
       setBootDevice(this.#client, override, firmwareOf(override.mode) ?? this.#firmware(), (fleeting) => {
-        this.#memory.fleeting = fleeting;
+        if (fleeting === undefined) delete this.#memory.fleeting;
+        else this.#memory.fleeting = fleeting;
       }),
     );
   }
@@ -72,7 +73,7 @@ export class IpmiBmc {
   clearBootDevice(): Promise<void> {
     return this.#changes.run(async () => {
       await this.#client.raw(bootOptions.none, { repeatable: true });
-      this.#memory.fleeting = undefined;
+      delete this.#memory.fleeting;
     });
   }
 
@@ -110,8 +111,4 @@ export class IpmiBmc {
 function firmwareOf(mode: BootMode | undefined): Firmware | undefined {
   if (mode === undefined) return undefined;
   return mode === 'legacy' ? 'bios' : 'uefi';
-}
-
-function restarts(action: PowerAction): boolean {
-  return action !== 'off' && action !== 'graceful-off' && action !== 'nmi';
 }

@@ -12,6 +12,8 @@ export interface PowerRun {
   signal?: AbortSignal | undefined;
   /** How long an OS may take to obey before it is switched off; never when left out. */
   forceAfterMs?: number | undefined;
+  /** Called right before the command that has the firmware start, which may come long after the first one. */
+  beforeStart?(): Promise<void>;
 }
 
 /** The words of `ipmitool chassis power`. */
@@ -31,12 +33,17 @@ export async function setPower(client: IpmiClient, action: PowerAction, run: Pow
   const step = plan(action, now);
   if (step === undefined) return now;
   for (const { control, until } of step) {
+    if (starts(control)) await run.beforeStart?.();
     await send(client, control, until, run);
     if (control === 'soft' && run.forceAfterMs !== undefined)
       await endOrForce(client, action, run.forceAfterMs, run);
     else await waitFor(client, until, action, run);
   }
   return step.at(-1)?.until ?? now;
+}
+
+function starts(control: Control): boolean {
+  return control === 'on' || control === 'cycle' || control === 'reset';
 }
 
 async function endOrForce(

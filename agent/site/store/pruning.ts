@@ -10,7 +10,7 @@ const everyMs = 3_600_000;
 
 type Pruned = Pick<
   SiteState,
-  'journal' | 'events' | 'entries' | 'tokens' | 'spec' | 'mediaUrls' | 'database'
+  'journal' | 'events' | 'entries' | 'tokens' | 'spec' | 'mediaUrls' | 'bmcMemories' | 'database'
 >;
 
 /** Keeps the database from growing without end: at the start, and once an hour. */
@@ -27,10 +27,18 @@ export function startPruning(state: Pruned, log: Log): Closable {
   return { close: () => clearInterval(timer) };
 }
 
-function prune({ journal, events, entries, tokens, spec, mediaUrls, database }: Pruned): void {
+function prune(state: Pruned): void {
+  const { journal, events, entries, tokens, database } = state;
   for (const part of [journal, events, entries, tokens]) part.prune(Date.now() - keepMs);
-  const nodes = spec.current()?.site?.nodes;
-  if (nodes !== undefined) mediaUrls.keepOnly(new Set(nodes.map(({ nodeId }) => nodeId)));
+  forgetStrangers(state);
   // The write-ahead log still has the bytes of what was forgotten until it begins anew.
   database.pragma('wal_checkpoint(TRUNCATE)');
+}
+
+/** What is kept for a node, and for its BMC, goes with it. */
+function forgetStrangers({ spec, mediaUrls, bmcMemories }: Pruned): void {
+  const nodes = spec.current()?.site?.nodes;
+  if (nodes === undefined) return;
+  mediaUrls.keepOnly(new Set(nodes.map(({ nodeId }) => nodeId)));
+  bmcMemories.keepOnly(new Set(nodes.map(({ bmc }) => URL.parse(bmc?.address ?? '')?.hostname ?? '')));
 }

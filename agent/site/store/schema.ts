@@ -146,4 +146,10 @@ export const migrations: readonly string[] = [
     mark TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE bmc_memories (
+    address TEXT PRIMARY KEY,
+    document TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

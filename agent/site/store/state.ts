@@ -4,6 +4,7 @@ import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type BmcLogs, openBmcLogs } from './bmcLogs.ts';
+import { type BmcMemories, openBmcMemories } from './bmcMemories.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
@@ -33,6 +34,7 @@ export interface SiteState {
   events: GatheredEvents;
   bmcLogs: BmcLogs;
   bmcPins: BmcPins;
+  bmcMemories: BmcMemories;
   cipherSuites: CipherSuites;
   loaders: DeployedLoaders;
   cachePins: CachePins;
@@ -62,6 +64,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     events,
     bmcLogs: openBmcLogs(database),
     bmcPins: openBmcPins(database),
+    bmcMemories: openBmcMemories(database),
     cipherSuites: openCipherSuites(database),
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
