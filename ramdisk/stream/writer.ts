@@ -59,7 +59,7 @@ export function openWriter(target: Pick<Target, 'sizeBytes' | 'sectorSize' | 'wr
   };
 }
 
-export function tooLarge(imageBytes: number, diskBytes: number): RailheadError {
+function tooLarge(imageBytes: number, diskBytes: number): RailheadError {
   return new RailheadError(
     'INVALID_STATE',
     `the image has at least ${imageBytes} bytes, the disk ${diskBytes}: choose a larger disk`,
