@@ -10,6 +10,7 @@ import { RedfishClient, type Resource } from './client.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
 import { readEventLog } from './logs/log.ts';
+import type { Limits } from './limits.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
 import { cdSlots } from './media/slots.ts';
@@ -40,39 +41,39 @@ export interface BmcOptions extends PinOptions {
 
 export interface Bmc {
   /** @throws RailheadError DRIVER_ERROR, reason `power-timeout` when the BMC knows neither on nor off for 30 s */
-  getPower(): Promise<Power>;
+  getPower(limits?: Limits): Promise<Power>;
   /**
    * Brings the machine's power to what the action asks and waits until the BMC says so. `deadline` is in
    * milliseconds since the epoch; default 2 minutes from now. `forceAfterMs`: how long an OS may take to obey a graceful action.
    * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED,
    *   INVALID_STATE (`powered-off`)
    */
-  setPower(action: PowerAction, options?: Partial<PowerOptions>): Promise<Power>;
+  setPower(action: PowerAction, options?: Partial<PowerOptions> & Limits): Promise<Power>;
   /**
    * Sets the next boot's device (`persistent`: every boot's) and reads it back.
    * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it;
    *   UNSUPPORTED
    */
-  setBootDevice(override: BootOverride): Promise<BootOverride>;
+  setBootDevice(override: BootOverride, limits?: Limits): Promise<BootOverride>;
   /** Takes an override back: the machine boots as its firmware is set up. */
-  clearBootDevice(): Promise<void>;
+  clearBootDevice(limits?: Limits): Promise<void>;
   /** What the BMC knows of its machine, on or off. What it refuses to tell is named in `notes`. */
-  inspect(): Promise<OobInventory>;
+  inspect(limits?: Limits): Promise<OobInventory>;
   /**
    * Presents the image at `url` to the machine as a CD and waits until the BMC shows it. `deadline` as for `setPower`.
    * @throws RailheadError UNSUPPORTED, reason `virtual-media`, when the BMC has no virtual CD drive; DRIVER_ERROR
    */
-  insertMedia(url: string, options?: { deadline?: number }): Promise<void>;
+  insertMedia(url: string, limits?: Limits): Promise<void>;
   /** The URL of what is in the virtual CD drive; undefined when nothing is, or there is no drive. */
   insertedMedia(): Promise<string | undefined>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
-  ejectMedia(options?: { deadline?: number }): Promise<void>;
+  ejectMedia(limits?: Limits): Promise<void>;
   /** Health and power in one reading. */
-  health(): Promise<BmcHealth>;
+  health(limits?: Limits): Promise<BmcHealth>;
   /** What is new in its event log since `mark`; undefined when it has none. */
-  readLog(mark: LogMark | undefined): Promise<LogReading | undefined>;
+  readLog(mark: LogMark | undefined, limits?: Limits): Promise<LogReading | undefined>;
   /** Sends one request as it is: `redfish/relay.ts`. */
-  relay(request: RelayRequest): Promise<RelayAnswer>;
+  relay(request: RelayRequest, limits?: Limits): Promise<RelayAnswer>;
   /** Ends the session and the connections. */
   close(): Promise<void>;
 }
@@ -81,6 +82,8 @@ const readLimitMs = 30_000;
 /** What was read to find the system is an answer to the question that made us look for it, and to no later one. */
 const freshForMs = 1000;
 const writeLimitMs = 120_000;
+/** A BMC is asked for each of its machine's parts, hundreds of them, and slow ones take seconds for each. */
+const inspectLimitMs = 600_000;
 
 /**
  * A BMC by Redfish. Nothing is sent before the first call. Every method may fail with DRIVER_ERROR and reason
@@ -116,38 +119,30 @@ class RedfishBmc implements Bmc {
     this.#memory = memory;
   }
 
-  async getPower(): Promise<Power> {
-    const machine = await this.#machine();
-    return (await waitForPower(machine, ['on', 'off'], this.#clock.now() + readLimitMs)).power;
+  async getPower(limits: Limits = {}): Promise<Power> {
+    const deadline = this.#clock.now() + readLimitMs;
+    const machine = await this.#machine({ deadline, ...limits });
+    return (await waitForPower(machine, ['on', 'off'], deadline)).power;
   }
 
-  setPower(action: PowerAction, options: Partial<PowerOptions> = {}): Promise<Power> {
-    return this.#changes.run(async () => {
-      const deadline = this.#clock.now() + writeLimitMs;
-      return setPower(await this.#machine(), action, { deadline, ...options });
-    });
+  setPower(action: PowerAction, options: Partial<PowerOptions> & Limits = {}): Promise<Power> {
+    return this.#change(options, (machine, deadline) => setPower(machine, action, { ...options, deadline }));
   }
 
-  setBootDevice(override: BootOverride): Promise<BootOverride> {
-    return this.#changes.run(async () =>
-      setBootDevice(await this.#machine(), override, this.#clock.now() + writeLimitMs),
-    );
+  setBootDevice(override: BootOverride, limits: Limits = {}): Promise<BootOverride> {
+    return this.#change(limits, (machine, deadline) => setBootDevice(machine, override, deadline));
   }
 
-  clearBootDevice(): Promise<void> {
-    return this.#changes.run(async () =>
-      clearBootDevice(await this.#machine(), this.#clock.now() + writeLimitMs),
-    );
+  clearBootDevice(limits: Limits = {}): Promise<void> {
+    return this.#change(limits, clearBootDevice);
   }
 
-  async inspect(): Promise<OobInventory> {
-    return inspect(await this.#machine());
+  async inspect(limits: Limits = {}): Promise<OobInventory> {
+    return inspect(await this.#machine({ deadline: this.#clock.now() + inspectLimitMs, ...limits }));
   }
 
-  insertMedia(url: string, options: { deadline?: number } = {}): Promise<void> {
-    return this.#changes.run(async () =>
-      insertMedia(await this.#machine(), url, options.deadline ?? this.#clock.now() + writeLimitMs),
-    );
+  insertMedia(url: string, limits: Limits = {}): Promise<void> {
+    return this.#change(limits, (machine, deadline) => insertMedia(machine, url, deadline));
   }
 
   async insertedMedia(): Promise<string | undefined> {
@@ -155,23 +150,24 @@ class RedfishBmc implements Bmc {
     return slots.find(({ inserted }) => inserted)?.image;
   }
 
-  ejectMedia(options: { deadline?: number } = {}): Promise<void> {
-    return this.#changes.run(async () =>
-      ejectMedia(await this.#machine(), options.deadline ?? this.#clock.now() + writeLimitMs),
-    );
+  ejectMedia(limits: Limits = {}): Promise<void> {
+    return this.#change(limits, ejectMedia);
   }
 
-  async health(): Promise<BmcHealth> {
-    const { client, path } = await this.#machine();
+  async health(limits: Limits = {}): Promise<BmcHealth> {
+    const { client, path } = await this.#machine({ deadline: this.#clock.now() + readLimitMs, ...limits });
     return healthOf((await client.get(path)).body);
   }
 
-  async readLog(mark: LogMark | undefined): Promise<LogReading | undefined> {
-    return readEventLog(await this.#machine(), mark);
+  async readLog(mark: LogMark | undefined, limits: Limits = {}): Promise<LogReading | undefined> {
+    return readEventLog(await this.#machine({ deadline: this.#clock.now() + writeLimitMs, ...limits }), mark);
   }
 
-  relay(request: RelayRequest): Promise<RelayAnswer> {
-    return relayRequest(this.#client, request);
+  relay(request: RelayRequest, limits: Limits = {}): Promise<RelayAnswer> {
+    return relayRequest(
+      this.#client.within({ deadline: this.#clock.now() + writeLimitMs, ...limits }),
+      request,
+    );
   }
 
   close(): Promise<void> {
@@ -195,13 +191,22 @@ class RedfishBmc implements Bmc {
     };
   }
 
-  /** Found once; a failure is not kept. */
-  #machine(): Promise<Machine> {
+  /** One change after the other, each with a deadline. */
+  #change<Result>(
+    { deadline = this.#clock.now() + writeLimitMs, signal }: Limits,
+    change: (machine: Machine, deadline: number) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#changes.run(async () => change(await this.#machine({ deadline, signal }), deadline), signal);
+  }
+
+  /** For a piece of work that ends by these limits. Found once; a failure is not kept. */
+  async #machine(limits: Limits = {}): Promise<Machine> {
     this.#found ??= this.#find().catch((error) => {
       this.#found = undefined;
       throw error;
     });
-    return this.#found;
+    const client = this.#client.within(limits);
+    return { ...(await client.awaited(this.#found)), client };
   }
 
   async #find(): Promise<Machine> {

@@ -3,6 +3,7 @@ import { systemCode } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { Answer } from './answers.ts';
 import { type Json, parseBody } from './json.ts';
+import { isTimeout } from './limits.ts';
 
 export interface Exchange {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -52,12 +53,18 @@ export const longestAnswer = 4 * 1024 * 1024;
 /**
  * One request and its answer, redirects within the BMC followed with the same method: BMCs redirect to add or
  * to drop a trailing slash. Compression is declined because it makes a strong entity tag weak.
- * @throws BmcUnreachable; RailheadError DRIVER_ERROR, reason `pin-mismatch` or `redirect`
+ * @param end ends it before its time
+ * @throws BmcUnreachable; RailheadError DRIVER_ERROR, reason `pin-mismatch`, `redirect` or `malformed`; what `end` gives as its reason
  */
-export async function exchange(dispatcher: Dispatcher, origin: string, one: Exchange): Promise<Answer> {
+export async function exchange(
+  dispatcher: Dispatcher,
+  origin: string,
+  one: Exchange,
+  end?: AbortSignal,
+): Promise<Answer> {
   let path = one.path;
   for (let hop = 0; hop <= redirectLimit; hop++) {
-    const answer = await send(dispatcher, origin, { ...one, path });
+    const answer = await send(dispatcher, origin, { ...one, path }, end);
     if (![301, 302, 307, 308].includes(answer.status)) return answer;
     path = pathWithin(origin, answer.headers.location);
   }
@@ -68,14 +75,16 @@ async function send(
   dispatcher: Dispatcher,
   origin: string,
   { method, path, headers, body }: Exchange,
+  end: AbortSignal | undefined,
 ): Promise<Answer> {
+  const limit = AbortSignal.timeout(exchangeLimitMs);
   try {
     // By origin and path: a path that is none cannot make another host of it.
     const answer = await dispatcher.request({
       origin,
       path,
       method,
-      signal: AbortSignal.timeout(exchangeLimitMs),
+      signal: end === undefined ? limit : AbortSignal.any([end, limit]),
       headers: {
         accept: 'application/json',
         'accept-encoding': 'identity',
@@ -89,6 +98,7 @@ async function send(
     return { status: answer.statusCode, headers: flat(answer.headers), body: parseBody(text), text };
   } catch (error) {
     if (error instanceof RailheadError) throw error;
+    if (end?.aborted && !isTimeout(end.reason)) throw end.reason;
     throw systemCode(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
       ? tooLong(method, path)
       : new BmcUnreachable(origin, error);
@@ -101,10 +111,6 @@ function tooLong(method: string, path: string): RailheadError {
     `the BMC's answer to ${method} ${path} is longer than ${longestAnswer >> 20} MiB and was not read: update its firmware`,
     { reason: 'malformed', path },
   );
-}
-
-function isTimeout(cause: unknown): boolean {
-  return cause instanceof DOMException && cause.name === 'TimeoutError';
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
