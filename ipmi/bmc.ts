@@ -23,6 +23,9 @@ export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
   clock?: Clock;
 }
 
+/** Ends what only reads or waits. */
+type Cancel = Pick<PowerRun, 'signal'>;
+
 const powerMs = 120_000;
 
 /** A BMC by IPMI, through ipmitool. Nothing is sent before the first call; there is no session that outlives one. */
@@ -39,8 +42,8 @@ export class IpmiBmc {
     this.#memory = memory;
   }
 
-  async getPower(): Promise<Power> {
-    return (await chassisStatus(this.#client)).power;
+  async getPower({ signal }: Cancel = {}): Promise<Power> {
+    return (await chassisStatus(this.#client, signal)).power;
   }
 
   /** @throws RailheadError as `setPower` of power.ts */
@@ -61,29 +64,31 @@ export class IpmiBmc {
   }
 
   /** @throws RailheadError as `setBootDevice` of bootDevice.ts */
-  setBootDevice(override: BootOverride): Promise<StoredBoot> {
-    return this.#changes.run(() =>
-      setBootDevice(this.#client, override, firmwareOf(override.mode) ?? this.#firmware(), (fleeting) => {
-        if (fleeting === undefined) delete this.#memory.fleeting;
-        else this.#memory.fleeting = fleeting;
-      }),
+  setBootDevice(override: BootOverride, { signal }: Cancel = {}): Promise<StoredBoot> {
+    return this.#changes.run(
+      () =>
+        setBootDevice(this.#client, override, firmwareOf(override.mode) ?? this.#firmware(), (fleeting) => {
+          if (fleeting === undefined) delete this.#memory.fleeting;
+          else this.#memory.fleeting = fleeting;
+        }),
+      signal,
     );
   }
 
-  clearBootDevice(): Promise<void> {
+  clearBootDevice({ signal }: Cancel = {}): Promise<void> {
     return this.#changes.run(async () => {
       await this.#client.raw(bootOptions.none, { repeatable: true });
       delete this.#memory.fleeting;
-    });
+    }, signal);
   }
 
-  inspect(): Promise<OobInventory> {
-    return inspect(this.#client);
+  inspect({ signal }: Cancel = {}): Promise<OobInventory> {
+    return inspect(this.#client, signal);
   }
 
   /** By the chassis alone, one command: the sensors of old BMCs take a minute. */
-  async health(): Promise<BmcHealth> {
-    const { power, faults } = await chassisStatus(this.#client);
+  async health({ signal }: Cancel = {}): Promise<BmcHealth> {
+    const { power, faults } = await chassisStatus(this.#client, signal);
     return { health: healthOf(faults, []), power, faults };
   }
 

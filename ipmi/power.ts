@@ -96,10 +96,11 @@ const stepsOfRunning: Readonly<Record<Exclude<PowerAction, 'on'>, Step[]>> = {
   nmi: [{ control: 'diag', until: 'on' }],
 };
 
-/** Sends a command once. After a failure the state is looked at: the answer may be lost, or the machine there already. */
+/** Sends a command once, to its end even if it is cancelled meanwhile. After a failure the state is looked at: the answer may be lost, or the machine there already. */
 async function send(client: IpmiClient, control: Control, until: Power, { signal }: PowerRun): Promise<void> {
+  signal?.throwIfAborted();
   const command = ['chassis', 'power', control];
-  const { failure } = await client.attempt(command, { signal });
+  const { failure } = await client.attempt(command);
   if (failure === undefined) return;
   const isTransition = control === 'on' || control === 'off' || control === 'soft';
   if (isTransition && (await isThere(client, until, failure, signal))) return;

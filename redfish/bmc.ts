@@ -65,7 +65,7 @@ export interface Bmc {
    */
   insertMedia(url: string, limits?: Limits): Promise<void>;
   /** The URL of what is in the virtual CD drive; undefined when nothing is, or there is no drive. */
-  insertedMedia(): Promise<string | undefined>;
+  insertedMedia(limits?: Limits): Promise<string | undefined>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
   ejectMedia(limits?: Limits): Promise<void>;
   /** Health and power in one reading. */
@@ -78,10 +78,11 @@ export interface Bmc {
   close(): Promise<void>;
 }
 
-const readLimitMs = 30_000;
+/** How long a BMC may know no power state. */
+const settleLimitMs = 30_000;
 /** What was read to find the system is an answer to the question that made us look for it, and to no later one. */
 const freshForMs = 1000;
-const writeLimitMs = 120_000;
+const usualLimitMs = 120_000;
 /** A BMC is asked for each of its machine's parts, hundreds of them, and slow ones take seconds for each. */
 const inspectLimitMs = 600_000;
 
@@ -110,7 +111,7 @@ class RedfishBmc implements Bmc {
   readonly #memory: BmcMemory;
   /** Power and boot device change one after the other, never into each other. */
   readonly #changes = new Slots(1);
-  #found: Promise<Machine> | undefined;
+  #found: Machine | undefined;
 
   constructor(client: RedfishClient, clock: Clock, log: Log, memory: BmcMemory) {
     this.#client = client;
@@ -120,9 +121,8 @@ class RedfishBmc implements Bmc {
   }
 
   async getPower(limits: Limits = {}): Promise<Power> {
-    const deadline = this.#clock.now() + readLimitMs;
-    const machine = await this.#machine({ deadline, ...limits });
-    return (await waitForPower(machine, ['on', 'off'], deadline)).power;
+    const machine = await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits });
+    return (await waitForPower(machine, ['on', 'off'], this.#clock.now() + settleLimitMs)).power;
   }
 
   setPower(action: PowerAction, options: Partial<PowerOptions> & Limits = {}): Promise<Power> {
@@ -145,8 +145,10 @@ class RedfishBmc implements Bmc {
     return this.#change(limits, (machine, deadline) => insertMedia(machine, url, deadline));
   }
 
-  async insertedMedia(): Promise<string | undefined> {
-    const slots = await cdSlots(await this.#machine());
+  async insertedMedia(limits: Limits = {}): Promise<string | undefined> {
+    const slots = await cdSlots(
+      await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
+    );
     return slots.find(({ inserted }) => inserted)?.image;
   }
 
@@ -155,7 +157,7 @@ class RedfishBmc implements Bmc {
   }
 
   async health(limits: Limits = {}): Promise<BmcHealth> {
-    const { client, path } = await this.#machine({ deadline: this.#clock.now() + readLimitMs, ...limits });
+    const { client, path } = await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits });
     return healthOf((await client.get(path)).body);
   }
 
@@ -165,7 +167,7 @@ class RedfishBmc implements Bmc {
 
   relay(request: RelayRequest, limits: Limits = {}): Promise<RelayAnswer> {
     return relayRequest(
-      this.#client.within({ deadline: this.#clock.now() + writeLimitMs, ...limits }),
+      this.#client.within({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
       request,
     );
   }
@@ -193,7 +195,7 @@ class RedfishBmc implements Bmc {
 
   /** One change after the other, each with a deadline. */
   #change<Result>(
-    { deadline = this.#clock.now() + writeLimitMs, signal }: Limits,
+    { deadline = this.#clock.now() + usualLimitMs, signal }: Limits,
     change: (machine: Machine, deadline: number) => Promise<Result>,
   ): Promise<Result> {
     return this.#changes.run(async () => change(await this.#machine({ deadline, signal }), deadline), signal);
@@ -201,16 +203,13 @@ class RedfishBmc implements Bmc {
 
   /** For a piece of work that ends by these limits. Found once; a failure is not kept. */
   async #machine(limits: Limits = {}): Promise<Machine> {
-    this.#found ??= this.#find().catch((error) => {
-      this.#found = undefined;
-      throw error;
-    });
     const client = this.#client.within(limits);
-    return { ...(await client.awaited(this.#found)), client };
+    this.#found ??= await this.#find(client);
+    return { ...this.#found, client };
   }
 
-  async #find(): Promise<Machine> {
-    const { root, system } = await findSystem(this.#client);
+  async #find(client: RedfishClient): Promise<Machine> {
+    const { root, system } = await findSystem(client);
     const facts = factsOf(root, system.body);
     const vendor = vendorOf(facts);
     rememberOf(this.#memory, [facts.manufacturer, facts.model, facts.firmwareVersion].join(' '));

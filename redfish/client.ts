@@ -94,17 +94,16 @@ export class RedfishClient {
     return new RedfishClient(this.#options, limits, this.#whole);
   }
 
-  /** Waits for what is shared with others, no longer than this work may take. */
-  async awaited<Result>(shared: Promise<Result>): Promise<Result> {
+  /** Waits for a login, which is shared with others, no longer than this work may take. */
+  async #awaited<Result>(shared: Promise<Result>): Promise<Result> {
     return abortable(shared, this.#end).catch((error: unknown) => this.#lateOr(error));
   }
 
   /** The service root, which is read once: it may be read without a login (DSP0266). */
   async root(): Promise<JsonObject> {
-    const whole = this.#whole;
-    await this.awaited(whole.#openRoot());
-    whole.#root ??= (await this.get(rootPath)).body;
-    return whole.#root;
+    await this.#openRoot();
+    this.#whole.#root ??= (await this.get(rootPath)).body;
+    return this.#whole.#root;
   }
 
   /**
@@ -188,10 +187,10 @@ export class RedfishClient {
 
   /** With our credentials; a refused session is replaced once, and Basic that is refused is asked once more. */
   async #authorized(one: Exchange): Promise<Answer> {
-    const authorization = await this.awaited(this.#credentials.get());
+    const authorization = await this.#awaited(this.#credentials.get());
     const answer = await this.#send(withHeaders(one, authorization.headers));
     if (answer.status !== 401) return answer;
-    const fresh = await this.awaited(this.#credentials.renew(authorization));
+    const fresh = await this.#awaited(this.#credentials.renew(authorization));
     const second = await this.#send(withHeaders(one, fresh.headers));
     // A login that was just taken proves the password: what is refused then is this one resource.
     if (second.status !== 401 || fresh.session !== undefined) return second;
@@ -200,10 +199,11 @@ export class RedfishClient {
 
   /** What the service root says to whoever asks; nothing when it wants to know who we are first. */
   async #openRoot(): Promise<JsonObject> {
-    if (this.#root !== undefined) return this.#root;
+    const whole = this.#whole;
+    if (whole.#root !== undefined) return whole.#root;
     const answer = await this.#retrying({ method: 'GET', path: rootPath }, this.#send);
-    if (isSuccess(answer)) this.#root = asObject(answer.body);
-    return this.#root ?? {};
+    if (isSuccess(answer)) whole.#root = asObject(answer.body);
+    return whole.#root ?? {};
   }
 
   #lateOr(error: unknown): never {

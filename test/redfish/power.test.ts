@@ -373,6 +373,22 @@ describe('what an OS is asked to do, and may not', () => {
     expect(fake.resets()).toEqual(['GracefulShutdown']);
   });
 
+  test('an operation that is cancelled while its OS is given time forces nothing', async () => {
+    const cancel = new AbortController();
+    let looks = 0;
+    const { fake, bmc } = await startBench({ system: on }, [
+      ignoresOs,
+      ({ method }) => {
+        if (method === 'GET' && ++looks === 6) cancel.abort(new Error('cancelled'));
+        return undefined;
+      },
+    ]);
+    const options = { deadline: 120_000, forceAfterMs: 30_000, signal: cancel.signal };
+    await expect(bmc.setPower('graceful-off', options)).rejects.toThrow('cancelled');
+    expect(fake.resets()).toEqual(['GracefulShutdown']);
+    expect(await bmc.getPower()).toBe('on');
+  });
+
   test('graceful-restart that may be forced ends the OS, by force at last, and starts the machine', async () => {
     const { fake, bmc } = await startBench({ system: on }, [ignoresOs]);
     expect(await bmc.setPower('graceful-restart', { forceAfterMs: 5000 })).toBe('on');

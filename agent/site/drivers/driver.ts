@@ -38,7 +38,7 @@ export interface MachineDriver {
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;
   /** The URL of what is in the virtual CD drive; only what has such a drive tells it. */
-  insertedMedia?(): Promise<string | undefined>;
+  insertedMedia?(options?: DriveOptions): Promise<string | undefined>;
   /** Health and power, cheaply; only what has a BMC has it. */
   health?(options?: DriveOptions): Promise<BmcHealth>;
   /** What is new in the BMC's event log since `mark`; undefined when it has none. */

@@ -10,9 +10,9 @@ export const driverEjectMedia: SiteAction<'virtual-media.ejectMedia'> = ejectMed
 /** Tells what is in the drive: `{ inserted: false }`, or `inserted` with its `url`. */
 export const driverInsertedMedia: SiteAction<'virtual-media.insertedMedia'> = {
   run: async (_input, { withBmc }) =>
-    withBmc(async (bmc) => {
+    withBmc(async (bmc, limits) => {
       if (bmc.insertedMedia === undefined) throw tellsNothing();
-      const url = await bmc.insertedMedia();
+      const url = await bmc.insertedMedia(limits);
       return url === undefined ? { inserted: false } : { inserted: true, url };
     }),
   settle: repeatable,

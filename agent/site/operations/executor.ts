@@ -167,17 +167,24 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
   const { siteId, signingKeys, state, cache, mediaPlaces, bmcs } = parts;
   const { nodeId } = operation;
   const node = state.spec.node(nodeId);
+  const deadline = Date.parse(operation.expiresAt) - tellMs;
   return {
     siteId,
     nodeId,
     ...(node === undefined ? {} : { node }),
-    deadline: Date.parse(operation.expiresAt) - tellMs,
+    deadline,
     signal,
     signingKeys: signingKeys(),
     state,
     cache,
     mediaPlaces,
-    withBmc: (work, as = node) => (as === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(as, work)),
+    withBmc: async (work, as = node) => {
+      if (as === undefined) throw strange(nodeId);
+      return bmcs.use(as, (bmc) => {
+        signal.throwIfAborted();
+        return work(bmc, { deadline, signal });
+      });
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { mountFromCache } from './mountFromCache.ts';
 
 export const insertMedia: SiteAction<'media.insert'> = {
   run: async (input, context) => {
-    const { nodeId, state, deadline, withBmc } = context;
+    const { nodeId, state, withBmc } = context;
     if ('entry' in input) {
       const { entryId, expiresAt } = await placeEntry(input.entry, 'iso', context);
       return { by: 'sanboot', entryId, expiresAt };
@@ -14,7 +14,7 @@ export const insertMedia: SiteAction<'media.insert'> = {
     if ('cached' in input)
       return { by: 'virtual-media', from: 'cache', url: await mountFromCache(input.cached, context) };
     const { url } = input;
-    await withBmc((bmc) => bmc.insertMedia(url, { deadline }));
+    await withBmc((bmc, limits) => bmc.insertMedia(url, limits));
     state.mediaUrls.end(nodeId);
     return { by: 'virtual-media', url };
   },

@@ -29,9 +29,8 @@ export async function mountFromCache(iso: CachedIso, context: ActionContext): Pr
 
 /** A BMC may take one kind of URL and not the other: `http` alone, or `https` alone. */
 async function mountFirst([url = '', ...others]: readonly string[], context: ActionContext): Promise<string> {
-  const { deadline, withBmc } = context;
   try {
-    await withBmc((bmc) => bmc.insertMedia(url, { deadline }));
+    await context.withBmc((bmc, limits) => bmc.insertMedia(url, limits));
     return url;
   } catch (error) {
     if (others.length === 0 || !isOfUrl(error)) throw error;
