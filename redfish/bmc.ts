@@ -9,8 +9,8 @@ import type { PowerAction } from '#contract/steps.ts';
 import { RedfishClient, type Resource } from './client.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
-import { readEventLog } from './logs/log.ts';
 import type { Limits } from './limits.ts';
+import { readEventLog } from './logs/log.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
 import { cdSlots } from './media/slots.ts';
@@ -162,7 +162,7 @@ class RedfishBmc implements Bmc {
   }
 
   async readLog(mark: LogMark | undefined, limits: Limits = {}): Promise<LogReading | undefined> {
-    return readEventLog(await this.#machine({ deadline: this.#clock.now() + writeLimitMs, ...limits }), mark);
+    return readEventLog(await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }), mark);
   }
 
   relay(request: RelayRequest, limits: Limits = {}): Promise<RelayAnswer> {

@@ -2,6 +2,7 @@ import type { Log } from '#base/log.ts';
 import { type BmcHealth, healthText } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
+import type { DriveOptions } from '../drivers/driver.ts';
 import type { Bmcs } from '../operations/bmcs.ts';
 import type { SiteState } from '../store/state.ts';
 import { type LogBudget, logNews, newBudget } from './logNews.ts';
@@ -10,6 +11,8 @@ export interface LookParts {
   state: Pick<SiteState, 'events' | 'bmcLogs' | 'atomically'>;
   bmcs: Pick<Bmcs, 'use'>;
   onEvent(): void;
+  /** Ends the looking. */
+  signal?: AbortSignal;
   log: Log;
 }
 
@@ -33,10 +36,10 @@ const lossesInARow = 2;
 /** Reads power and health, and tells the centre when they are other than before. Whether the BMC answered. */
 export async function lookAtHealth(node: SiteNode, looked: Looked, parts: LookParts): Promise<boolean> {
   const health = await parts.bmcs
-    .use(node, async (bmc) => bmc.health?.())
+    .use(node, async (bmc) => bmc.health?.(untilEnd(parts)))
     .catch((error: unknown) => {
       parts.log.debug({ err: error, nodeId: node.nodeId }, 'a BMC did not tell its health');
-      return lost(error, looked);
+      return parts.signal?.aborted ? undefined : lost(error, looked);
     });
   if (health === undefined) return false;
   const answered = health.health !== 'Unreachable';
@@ -62,7 +65,7 @@ export async function lookAtLog(node: SiteNode, looked: Looked, parts: LookParts
   const address = node.bmc?.address ?? '';
   const mark = state.bmcLogs.find(node.nodeId, address);
   const reading = await bmcs
-    .use(node, async (bmc) => bmc.readLog?.(mark))
+    .use(node, async (bmc) => bmc.readLog?.(mark, untilEnd(parts)))
     .catch((error: unknown) => {
       log.debug({ err: error, nodeId: node.nodeId }, "a BMC's log could not be read");
       return undefined;
@@ -76,6 +79,10 @@ export async function lookAtLog(node: SiteNode, looked: Looked, parts: LookParts
     state.bmcLogs.keep(node.nodeId, address, reading.mark);
   });
   if (happenings.length > 0) parts.onEvent();
+}
+
+function untilEnd({ signal }: LookParts): DriveOptions {
+  return signal === undefined ? {} : { signal };
 }
 
 function isNothingNew(reading: LogReading, mark: LogMark | undefined): boolean {

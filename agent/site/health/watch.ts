@@ -47,6 +47,7 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
   const { state, everyMs } = parts;
   const watched = new Map<string, Watched>();
   const asking = new Set<Promise<void>>();
+  const stop = new AbortController();
   const tick = () => {
     const now = Date.now();
     const nodes = (state.spec.current()?.site?.nodes ?? []).filter(
@@ -58,7 +59,7 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
       entry.node = node;
       watched.set(node.nodeId, entry);
       if (entry.dueAt > now || entry.asking || asking.size >= mostAtOnce) continue;
-      const one = ask(entry, now, parts).finally(() => asking.delete(one));
+      const one = ask(entry, now, { ...parts, signal: stop.signal }).finally(() => asking.delete(one));
       asking.add(one);
     }
   };
@@ -77,6 +78,7 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
     lastOf: (nodeId) => watched.get(nodeId)?.looked.health,
     close: async () => {
       clearInterval(timer);
+      stop.abort();
       await Promise.all([...asking].map((one) => one.catch(ignore)));
     },
   };
