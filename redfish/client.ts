@@ -31,7 +31,7 @@ export interface Resource {
   tag: string | undefined;
 }
 
-const rootPath = '/redfish/v1/';
+export const rootPath = '/redfish/v1/';
 const readTries = 4;
 /** How long what is on its way has to come to its end when the connections are closed. */
 const closeLimitMs = 5000;

@@ -85,6 +85,19 @@ describe('an answer', () => {
   );
 });
 
+test('a collection whose pages go in a circle is read once', async () => {
+  const { fake, bmc } = await startBench();
+  fake.system.Memory = { '@odata.id': '/redfish/v1/Memory' };
+  const stick = { Id: 'A1', CapacityMiB: 1024 };
+  fake.tree['/redfish/v1/Memory/A1'] = stick;
+  fake.tree['/redfish/v1/Memory'] = {
+    Members: [{ '@odata.id': '/redfish/v1/Memory/A1' }, null, {}],
+    'Members@odata.nextLink': '/redfish/v1/Memory',
+  };
+  expect((await bmc.inspect()).memory).toHaveLength(1);
+  expect(fake.sent('GET', '/Memory')).toHaveLength(1);
+});
+
 describe('Retry-After: 0', () => {
   const atOnce = { status: 503, headers: { 'retry-after': '0' } };
 

@@ -305,6 +305,24 @@ describe('R4: 202 and its task', () => {
     expect(await bmc.setPower('on')).toBe('on');
   });
 
+  test.each([
+    ['a state of jobs', [{ status: 200, body: { TaskState: 'Scheduled' } }]],
+    ['303 to the task', [{ status: 303, headers: { location: '/redfish/v1/TaskService/Tasks/7' } }]],
+  ])('a task that fails after %s is a failure', async (_name, before) => {
+    const failed = {
+      status: 200,
+      body: { TaskState: 'Exception', Messages: [{ MessageId: 'Base.1.8.Late' }] },
+    };
+    const { bmc } = await startBench({}, [
+      atFirst('POST', resetPath, accepted),
+      atFirst('GET', monitor, ...before, failed),
+      always('GET', '/TaskService/Tasks/7', failed),
+    ]);
+    await expect(bmc.setPower('on')).rejects.toMatchObject({
+      details: { reason: 'task-failed', messageIds: ['Base.1.8.Late'] },
+    });
+  });
+
   test('a task that never ends is given up at the deadline', async () => {
     const { bmc } = await startBench({}, [
       always('POST', resetPath, accepted),
@@ -327,6 +345,23 @@ test('R16: firmware in POST is waited for', async () => {
   const { fake, bmc } = await startBench({}, [atFirst('POST', resetPath, inPost)]);
   expect(await bmc.setPower('on')).toBe('on');
   expect(fake.resets()).toEqual(['On', 'On']);
+});
+
+test('a system on a later page, of a root that shows its systems after a login only, is found', async () => {
+  const { fake, bmc } = await startBench({}, [
+    ({ path, headers }) =>
+      path === '/redfish/v1/' && headers['x-auth-token'] === undefined
+        ? {
+            status: 200,
+            body: { Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } } },
+          }
+        : undefined,
+  ]);
+  fake.tree['/redfish/v1/Systems'] = { Members: [], 'Members@odata.nextLink': '/redfish/v1/Systems/more' };
+  fake.tree['/redfish/v1/Systems/more'] = {
+    Members: [{ '@odata.id': '/redfish/v1/Systems/none' }, { '@odata.id': '/redfish/v1/Systems/1' }],
+  };
+  expect(await bmc.getPower()).toBe('off');
 });
 
 test('of several systems the one physical is taken; two physical ones are an error', async () => {

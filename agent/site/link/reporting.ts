@@ -18,7 +18,8 @@ export interface ReportingParts {
   signal: AbortSignal;
 }
 
-const batch = { results: 100, events: 500 };
+/** Of what one report holds; the centre takes 8 MiB. */
+const batch = { results: 100, resultBytes: 4 * 1024 * 1024, events: 500 };
 /** So often the whole inventory is told though nothing changed: a centre that was put back to an older state comes to know it again. */
 const resyncMs = 15 * 60_000;
 
@@ -45,7 +46,7 @@ export function reporting({
     const report: AgentReport = {
       protocol: protocolVersion,
       observedGeneration: state.spec.generation(),
-      results: state.journal.results(batch.results),
+      results: state.journal.results(batch.results, batch.resultBytes),
       progress: progress.take(),
       events: state.events.untold(batch.events),
       ...(machines.length === 0 ? {} : { machines }),
