@@ -62,6 +62,9 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .addCommand(vlan)
     .addCommand(redfishCommand(environment))
     .addCommand(
+      nodeCommand(environment, 'confirm', 'say that what was asked to be done to a machine by hand is done'),
+    )
+    .addCommand(
       nodeCommand(
         environment,
         'acknowledge',

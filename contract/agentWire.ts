@@ -38,6 +38,8 @@ export const AgentPollAnswer = Type.Object(
     operations: Type.Array(Operation),
     /** Operations to abandon where they can still be stopped. */
     cancelled: Type.Array(Type.String()),
+    /** Operations of a site of which an operator says that what they ask for is done. */
+    confirmed: Type.Optional(Type.Array(Type.String())),
     /** The centre's keys: a JWS by each of them. To be taken before the operations, which the newest one may have signed. */
     trust: Type.Optional(Type.Array(Type.String())),
     /** The list of the revoked, a JWS. */

@@ -15,6 +15,7 @@ import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
 import { seenMachineNews } from './discovery/news.ts';
 import { SeenMachines } from './discovery/seenMachines.ts';
+import { confirmOperation } from './drivers/confirmOperation.ts';
 import type { BoundNode } from './drivers/open.ts';
 import { createRequests } from './drivers/requests.ts';
 import { siteDrivers } from './drivers/siteDrivers.ts';
@@ -143,6 +144,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     });
     const trust = trustExchange(kept, revocations, log);
     const { mediaFrom } = config.bmc;
+    const { journal } = state;
+    const confirm = (operationId: string) => confirmOperation(operationId, { journal, requests, log });
     const common = {
       siteId,
       signingKeys,
@@ -156,7 +159,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     };
     return [
       executor,
-      startLink({ ...common, progress, seen: seenNews, machines, news, onOperations, log }),
+      startLink({ ...common, progress, seen: seenNews, machines, news, onOperations, confirm, log }),
       startRenewing({ kept, server, log }),
     ];
   };

@@ -140,32 +140,53 @@ export async function markTaken(
     .execute();
 }
 
-/** What an agent is asked to abandon and has not ended yet; `fresh` when it was not told of one of them before. */
-export async function cancelledOperations(
-  store: Queries,
-  agent: AgentIdentity,
-): Promise<{ operationIds: string[]; fresh: boolean }> {
+/** What an agent is to know of operations that it has not ended yet; `fresh` when it was not told of one of them before. */
+export interface OperationNotices {
+  /** It is asked to abandon these. */
+  cancelled: string[];
+  /** An operator says that what these ask for is done. */
+  confirmed: string[];
+  fresh: boolean;
+}
+
+export async function operationNotices(store: Queries, agent: AgentIdentity): Promise<OperationNotices> {
   const rows = await store
     .selectFrom('operations')
-    .select(['operation_id', 'cancel_told_at'])
+    .select(['operation_id', 'cancel_requested_at', 'cancel_told_at', 'confirmed_at', 'confirm_told_at'])
     .where(handedTo(agent))
     .where('outcome', 'is', null)
-    .where('cancel_requested_at', 'is not', null)
+    .where((where) =>
+      where.or([where('cancel_requested_at', 'is not', null), where('confirmed_at', 'is not', null)]),
+    )
     .where('expires_at', '>', now())
     .execute();
+  const cancelled = rows.filter((row) => row.cancel_requested_at !== null);
+  const confirmed = rows.filter((row) => row.confirmed_at !== null);
   return {
-    operationIds: rows.map((row) => row.operation_id),
-    fresh: rows.some((row) => row.cancel_told_at === null),
+    cancelled: cancelled.map((row) => row.operation_id),
+    confirmed: confirmed.map((row) => row.operation_id),
+    fresh:
+      cancelled.some((row) => row.cancel_told_at === null) ||
+      confirmed.some((row) => row.confirm_told_at === null),
   };
 }
 
-export async function markCancelTold(store: Queries, operationIds: readonly string[]): Promise<void> {
-  if (operationIds.length === 0) return;
-  await store
-    .updateTable('operations')
-    .set({ cancel_told_at: now() })
-    .where('operation_id', 'in', operationIds)
-    .execute();
+export async function markNoticesTold(
+  store: Queries,
+  { cancelled, confirmed = [] }: { cancelled: readonly string[]; confirmed?: readonly string[] },
+): Promise<void> {
+  if (cancelled.length > 0)
+    await store
+      .updateTable('operations')
+      .set({ cancel_told_at: now() })
+      .where('operation_id', 'in', cancelled)
+      .execute();
+  if (confirmed.length > 0)
+    await store
+      .updateTable('operations')
+      .set({ confirm_told_at: now() })
+      .where('operation_id', 'in', confirmed)
+      .execute();
 }
 
 /** Notes that an operation is to be abandoned where it can still be stopped; who calls wakes `queueTopic` then. Undefined when it has ended. */

@@ -6,6 +6,7 @@ import { noteDiscovered } from '../metal/discovery.ts';
 import { noteHealth } from '../metal/health.ts';
 import { discoveryTopic, nodeTopic, workflowTopic } from '../signals.ts';
 import { isDuplicate, type Queries, type Store } from '../store/store.ts';
+import { noteAsked } from './asks.ts';
 import { checkJoin, type JoinRefusal } from './joinChecks.ts';
 import { endLostOperations, recordLoss, recordRamdiskJoin } from './ramdiskJoins.ts';
 import type { ReportedEvent } from './reportSchema.ts';
@@ -52,18 +53,15 @@ async function keepEvent(
         ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
         reason: reason ?? 'contested',
       });
-    if (type === 'operator.asked' && nodeId !== undefined)
-      await raiseAlarm(queries, {
-        alarmId: eventId,
-        at,
-        siteId,
-        nodeId,
-        mac,
-        text,
-        reason: 'operator-asked',
-      });
-    if (type === 'operator.done' && nodeId !== undefined)
-      await acknowledgeAlarms(queries, { nodeId }, cause, 'operator-asked');
+    if (nodeId !== undefined && (type === 'operator.asked' || type === 'operator.done')) {
+      await noteAsked(queries, nodeId, type === 'operator.asked' ? text : null);
+      if (type === 'operator.done') await acknowledgeAlarms(queries, { nodeId }, cause, 'operator-asked');
+      else
+        await raiseAlarm(queries, {
+          ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
+          reason: 'operator-asked',
+        });
+    }
     if (type === 'machine.discovered') await noteDiscovered(queries, siteId, event);
     if (nodeId === undefined) return;
     if (event.health !== undefined) await noteHealth(queries, nodeId, at, event.health);

@@ -119,6 +119,7 @@ export const nodes = {
   acknowledge: Acknowledged,
   /** The cursor is always there: the next call goes on with it, or waits for more. */
   events: Type.Object({ items: Type.Array(Event), cursor: Type.String() }),
+  confirm: Type.Object({ nodeId: Type.String(), workflowId: Type.String(), confirmed: Type.String() }),
   redfish: Type.Object({ workflowId: Type.String() }),
   list: pageSchema(Node),
 };

@@ -6,6 +6,7 @@ import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { loaders } from '#contract/loader.ts';
 import { RelayRequest, whyNotRelayed } from '#contract/redfishRelay.ts';
+import { confirmAsked } from '../agents/asks.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
@@ -14,7 +15,7 @@ import { NodeLabels } from '../metal/labels.ts';
 import { NodeEvents, nodeEvents } from '../metal/timeline.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
 import { relayProfile } from '../profiles/builtin.ts';
-import { nodeTopic, siteTopic } from '../signals.ts';
+import { nodeTopic, siteTopic, workflowTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
 import { startWorkflow } from '../workflows/start.ts';
 
@@ -118,6 +119,20 @@ export const nodes: Group = {
     run: async ({ store }, { tenantId, nodeId }, caller) => {
       await requireNode(store, tenantId, nodeId);
       return { acknowledged: await acknowledgeAlarms(store, { nodeId }, caller.tokenId) };
+    },
+  }),
+  confirm: method({
+    kind: 'mutation',
+    action: 'compute:nodes:confirm',
+    input: Type.Object({ tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }) }, closed),
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store, signals }, { tenantId, nodeId }, caller) => {
+      const { site_id: siteId } = await requireNode(store, tenantId, nodeId);
+      const { workflow_id: workflowId, asked } = await store
+        .transaction()
+        .execute((queries) => confirmAsked(queries, nodeId, `token ${caller.tokenId}`));
+      signals.notify(siteTopic(siteId), workflowTopic(workflowId));
+      return { nodeId, workflowId, confirmed: asked ?? '' };
     },
   }),
   events: method({

@@ -320,4 +320,9 @@ CREATE TABLE cached_media (
 );
 CREATE INDEX cached_media_by_site ON cached_media (site_id);
 `,
+  `
+ALTER TABLE operations ADD COLUMN asked TEXT;
+ALTER TABLE operations ADD COLUMN confirmed_at TEXT;
+ALTER TABLE operations ADD COLUMN confirm_told_at TEXT;
+`,
 ];

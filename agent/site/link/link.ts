@@ -30,6 +30,7 @@ export interface LinkParts {
   news: Wake;
   /** Told to the centre. */
   settings: SiteSettings;
+  confirm(operationId: string): void;
   /** Told of the operations that the journal has just taken in. */
   onOperations(operations: readonly Operation[]): void;
   log: Log;

@@ -79,6 +79,11 @@ interface OperationsTable {
   taken_at: Time | null;
   cancel_requested_at: Time | null;
   cancel_told_at: Time | null;
+  /** What an operator is asked to do by hand; null: nothing. */
+  asked: string | null;
+  /** When an operator said that it was done. */
+  confirmed_at: Time | null;
+  confirm_told_at: Time | null;
   progress: Json | null;
   outcome: OperationOutcome | null;
   result: Json | null;

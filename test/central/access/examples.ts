@@ -44,6 +44,7 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'nodes.update': ({ nodeId }) => ({ tenantId: 'acme', nodeId, labels: {} }),
   'nodes.get': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.events': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.confirm': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.acknowledge': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.redfish': ({ nodeId }) => ({ tenantId: 'acme', nodeId, method: 'GET', path: '/redfish/v1/' }),
   'nodes.list': () => ({ tenantId: 'acme' }),
