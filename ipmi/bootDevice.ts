@@ -9,7 +9,12 @@ import {
   parseBootFlags,
 } from './bootOptions.ts';
 import { type IpmiClient, parseBytes, rawCommand } from './client.ts';
-import type { FleetingFlags } from './memory.ts';
+
+/** Flags that the BMC forgets after 60 seconds, and when they were sent (milliseconds): see `refreshBootDevice`. */
+export interface FleetingFlags {
+  flags: number[];
+  at: number;
+}
 
 export interface StoredBoot extends BootOverride {
   firmware: Firmware;
@@ -32,12 +37,10 @@ export async function setBootDevice(
   if (flags === undefined) throw unsupported(override.device);
   const lasts = await canKeepBeyond60s(client);
   await client.attempt(rawCommand(bootOptions.notTakenYet), { repeatable: true });
-  keep(undefined);
   await client.raw(bootOptions.set(flags), { repeatable: true });
-  const at = client.clock.now();
+  keep(lasts ? undefined : { flags, at: client.clock.now() });
   const lost = await lostFields(client, flags);
   if (lost.some((field) => !oftenNotShown.includes(field))) throw notStored(lost);
-  if (!lasts) keep({ flags, at });
   const notes =
     lost.length === 0 ? undefined : [`the BMC took these flags and does not show them: ${lost.join(', ')}`];
   return { ...override, firmware, ...(notes !== undefined && { notes }) };
@@ -46,16 +49,9 @@ export async function setBootDevice(
 /** OpenIPMI's own BMC keeps the device and shows neither of these (seen, 2.0.37). */
 const oftenNotShown = ['uefi', 'valid'];
 
-/** So long, in milliseconds, a boot device that was set is what somebody still means to boot. */
-const meantForMs = 24 * 3_600_000;
-
-/**
- * To be called right before a restart: what the BMC has forgotten by now is set again (IPMI 2.0 §28.12, boot flags: they end 60 seconds
- * after they were set). A time in the future is of a clock that was set back: then nobody knows.
- */
+/** To be called right before a restart: what the BMC has forgotten by now is set again. */
 export async function refreshBootDevice(client: IpmiClient, { flags, at }: FleetingFlags): Promise<void> {
-  const age = client.clock.now() - at;
-  if ((age >= 0 && age < 30_000) || age > meantForMs) return;
+  if (client.clock.now() - at < 30_000) return;
   await client.raw(bootOptions.set(flags), { repeatable: true });
 }
 
