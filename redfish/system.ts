@@ -1,7 +1,5 @@
 import { RailheadError } from '#contract/errors.ts';
-import { BmcRefusal } from './answers.ts';
-import { type RedfishClient, type Resource, rootPath } from './client.ts';
-import { memberLinks } from './collection.ts';
+import type { RedfishClient, Resource } from './client.ts';
 import { asObject, asText, type JsonObject, linkOf } from './json.ts';
 
 /**
@@ -10,10 +8,11 @@ import { asObject, asText, type JsonObject, linkOf } from './json.ts';
  */
 export async function findSystem(client: RedfishClient): Promise<{ root: JsonObject; system: Resource }> {
   const root = await client.root();
-  // Some show less of their root before a login.
-  const collection = linkOf(root.Systems) ?? linkOf((await client.get(rootPath)).body.Systems);
+  const collection = linkOf(root.Systems);
   if (collection === undefined) throw noSystem('its service root links to no systems');
-  return { root, system: await theSystem(client, await memberLinks(client, collection)) };
+  const { Members } = (await client.get(collection)).body;
+  const links = (Array.isArray(Members) ? Members : []).flatMap((member) => linkOf(member) ?? []);
+  return { root, system: await theSystem(client, links) };
 }
 
 /** Whether a link is to the baseboard of NVIDIA's GPUs, a second system that boots nothing and is 503 while the machine is off. */
@@ -28,23 +27,10 @@ async function theSystem(client: RedfishClient, all: readonly string[]): Promise
   if (first === undefined) throw noSystem('it manages no system');
   if (links.length === 1) return client.get(first);
   const systems: Resource[] = [];
-  for (const link of links) systems.push(...(await shown(client, link)));
+  for (const link of links) systems.push(await client.get(link));
   const physical = systems.filter((system) => (asText(system.body.SystemType) ?? 'Physical') === 'Physical');
   if (physical.length === 1 && physical[0] !== undefined) return physical[0];
-  throw noSystem(
-    `it manages ${links.length} systems: enroll each machine by its own BMC, not by that of their chassis`,
-  );
-}
-
-/** One of several, which may be switched off or not be ours to see. */
-async function shown(client: RedfishClient, link: string): Promise<Resource[]> {
-  return client.get(link).then(
-    (system) => [system],
-    (error) => {
-      if (error instanceof BmcRefusal) return [];
-      throw error;
-    },
-  );
+  throw noSystem(`it manages ${links.length} systems, and which is meant is unknown`);
 }
 
 function noSystem(why: string): RailheadError {

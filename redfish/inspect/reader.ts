@@ -1,4 +1,3 @@
-import { RailheadError } from '#contract/errors.ts';
 import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient } from '../client.ts';
 import { memberLinks } from '../collection.ts';
@@ -39,11 +38,9 @@ export function readerOf(client: RedfishClient): Reader {
   return { notes, one, members, first };
 }
 
-/** A refusal, or an answer that is none, is kept as a note; a BMC that is gone ends the inspection. */
+/** A refusal is kept as a note; a BMC that is gone ends the inspection. */
 function noteOf(error: unknown, notes: string[]): undefined {
-  const isNote =
-    error instanceof BmcRefusal || (error instanceof RailheadError && error.details.reason === 'malformed');
-  if (!isNote) throw error;
+  if (!(error instanceof BmcRefusal)) throw error;
   notes.push(error.message);
   return undefined;
 }
