@@ -46,15 +46,9 @@ export const DeployImage = Type.Object(
 );
 export type DeployImage = Static<typeof DeployImage>;
 
-const MediaUrl = Type.Object({ url: Type.String({ pattern: httpsUrlPattern }) }, closed);
-
-/**
- * What virtual media mounts, from its URL or `cached`, an ISO that the site's cache is to hold; or, for a BMC without, the boot entry (compact
- * JWS) of one.
- */
+/** What virtual media mounts or, for a BMC without, the boot entry (compact JWS) of an ISO that the site's cache is to hold. */
 const MediaInsert = Type.Union([
-  MediaUrl,
-  Type.Object({ cached: Type.Object({ ref: Type.String(), digest: Digest }, closed) }, closed),
+  Type.Object({ url: Type.String({ pattern: httpsUrlPattern }) }, closed),
   Type.Object({ entry: Type.String() }, closed),
 ]);
 
@@ -82,10 +76,6 @@ export const operations = {
     input: SetBootDevice,
   },
   'management.clearBootDevice': { target: 'site', input: nothing },
-  'management.getHealth': { target: 'site', input: nothing },
-  'virtual-media.insertMedia': { target: 'site', input: MediaUrl },
-  'virtual-media.ejectMedia': { target: 'site', input: nothing },
-  'virtual-media.insertedMedia': { target: 'site', input: nothing },
   /** `entry` is a BootEntry signed by the centre (compact JWS). */
   'boot.prepareRamdisk': { target: 'site', input: Type.Object({ entry: Type.String() }, closed) },
   'boot.cleanUp': { target: 'site', input: nothing },

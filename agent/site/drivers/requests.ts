@@ -35,11 +35,7 @@ export function createRequests(events: Pick<GatheredEvents, 'add'>, onEvent: () 
       const askedAt = new Date().toISOString();
       const request: Request = { nodeId, ...(mac !== undefined && { mac }), text, askedAt, confirmed: false };
       open.set(nodeId, request);
-      tell(
-        'operator.asked',
-        request,
-        `please ${text}; then confirm it: railhead nodes confirm ${nodeId}, or bcd site confirm ${nodeId} there`,
-      );
+      tell('operator.asked', request, `please ${text}; then confirm it with: bcd site confirm ${nodeId}`);
       return request;
     },
     end: (request) => {

@@ -1,6 +1,6 @@
 import { steadyClock } from '#base/clock.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
-import { type AgentReport, protocolVersion, type SiteSettings } from '#contract/agentWire.ts';
+import { type AgentReport, protocolVersion } from '#contract/agentWire.ts';
 import type { SeenMachineNews } from '../discovery/news.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
@@ -14,12 +14,10 @@ export interface ReportingParts {
   progress: ProgressBox;
   seen: Pick<SeenMachineNews, 'take' | 'taken'>;
   news: Wake;
-  settings: SiteSettings;
   signal: AbortSignal;
 }
 
-/** Of what one report holds; the centre takes 8 MiB. */
-const batch = { results: 100, resultBytes: 4 * 1024 * 1024, events: 500 };
+const batch = { results: 100, events: 500 };
 /** So often the whole inventory is told though nothing changed: a centre that was put back to an older state comes to know it again. */
 const resyncMs = 15 * 60_000;
 
@@ -31,7 +29,6 @@ export function reporting({
   progress,
   seen,
   news,
-  settings,
   signal,
 }: ReportingParts): () => Promise<void> {
   let toldInventory: string | undefined;
@@ -46,11 +43,11 @@ export function reporting({
     const report: AgentReport = {
       protocol: protocolVersion,
       observedGeneration: state.spec.generation(),
-      results: state.journal.results(batch.results, batch.resultBytes),
+      results: state.journal.results(batch.results),
       progress: progress.take(),
       events: state.events.untold(batch.events),
       ...(machines.length === 0 ? {} : { machines }),
-      ...(isTold ? {} : { images, settings }),
+      ...(isTold ? {} : { images }),
     };
     if (isEmpty(report)) return news.after(turn, untilResync, signal);
     await client.report(report, signal);

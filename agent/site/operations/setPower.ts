@@ -4,12 +4,12 @@ import type { Power } from '../drivers/driver.ts';
 import type { ActionContext, Settlement, SiteAction } from './action.ts';
 
 export const setPower: SiteAction<'power.setPower'> = {
-  run: async ({ action, forceAfter }, { withBmc }) => {
+  run: async ({ action, forceAfter }, { withBmc, deadline, signal }) => {
     const force = forceAfter === undefined ? {} : { forceAfterMs: durationMs(forceAfter) };
-    return { power: await withBmc((bmc, limits) => bmc.setPower(action, { ...limits, ...force })) };
+    return { power: await withBmc((bmc) => bmc.setPower(action, { deadline, signal, ...force })) };
   },
   settle: async ({ action }, context, startedAt) => {
-    const power = await context.withBmc((bmc, limits) => bmc.getPower(limits));
+    const power = await context.withBmc((bmc) => bmc.getPower());
     return settledPower(action, power, bootedSince(context, startedAt));
   },
 };

@@ -1,4 +1,5 @@
 import type { Sqlite } from '#base/sqlite.ts';
+import type { SiteEvent } from '#contract/agentWire.ts';
 
 /** How many events are kept. */
 export interface MostEvents {
@@ -6,19 +7,19 @@ export interface MostEvents {
   ofMachine: number;
   /** Of these, lines of installers: the oldest line goes, and no step of the boot. */
   logsOfMachine: number;
-  /** Of these, entries of BMCs' own logs, likewise. */
-  bmcLogsOfMachine: number;
+  /** And of these, pieces of a recorded console: ten times as long as another event. */
+  consoleOfMachine: number;
   /** Of all machines that nobody has named. */
   ofStrangers: number;
   /** Of all nodes. */
   ofNodes: number;
 }
 
-/** An event takes about 400 bytes: some 25 MB in all. */
+/** An event takes about 400 bytes: some 25 MB in all, and a recorded console up to 1 MB. */
 const most: MostEvents = {
-  ofMachine: 500,
+  ofMachine: 750,
   logsOfMachine: 250,
-  bmcLogsOfMachine: 100,
+  consoleOfMachine: 250,
   ofStrangers: 5_000,
   ofNodes: 50_000,
 };
@@ -54,11 +55,14 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   const trimMachine = database.prepare<[string, number], Gone>(
     `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
   );
-  const trimLogs = database.prepare<[string, string, number], Gone>(
-    `DELETE FROM events WHERE sequence IN
-     (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = ?
-      ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
-  );
+  const trimType = (type: SiteEvent['type']) =>
+    database.prepare<[string, number], Gone>(
+      `DELETE FROM events WHERE sequence IN
+       (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = '${type}'
+        ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
+    );
+  const trimLogs = trimType('boot.log');
+  const trimConsole = trimType('console.output');
   const trim = (whose: string) =>
     database.prepare<[number], Gone>(
       `DELETE FROM events WHERE sequence IN
@@ -82,8 +86,9 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   return {
     added({ type, mac, nodeId }) {
       kept[nodeId === undefined ? 'strangers' : 'nodes']++;
-      const mostOfType = { 'boot.log': limits.logsOfMachine, 'bmc.log': limits.bmcLogsOfMachine }[type];
-      if (mac !== undefined && mostOfType !== undefined) forget(trimLogs.all(mac, type, mostOfType));
+      if (mac !== undefined && type === 'boot.log') forget(trimLogs.all(mac, limits.logsOfMachine));
+      if (mac !== undefined && type === 'console.output')
+        forget(trimConsole.all(mac, limits.consoleOfMachine));
       const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
       if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));
       // A tenth at a time, so that a flood does not pay for each of its events.
