@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { download, unpack } from '#base/debian.ts';
 import { writeDurably } from '#base/durableFile.ts';
-import { inWorkFolder } from '#base/workFolder.ts';
 import { shimFiles } from '#grub/debianPackages.ts';
 import type { IpxeManifest } from '#ipxe/debianPackage.ts';
 import { type FetchIpxeOptions, readManifest, writeManifest } from './ipxePackage.ts';
@@ -46,13 +45,16 @@ async function fetchArchitecture(
     ...{ cacheDirectory, architecture, packages, refresh },
     ...(progress && { progress }),
   });
-  return inWorkFolder(directory, async (unpacked) => {
+  const unpacked = await mkdtemp(path.join(directory, '.unpacked-'));
+  try {
     for (const { file } of found) await unpack(file, unpacked);
     const files: Record<string, string> = {};
     for (const file of wanted)
       files[file.name] = await copyFile(path.join(unpacked, file.path), directory, file.name);
     return { versions: found.map(({ name, version }) => `${name} ${version}`), files };
-  });
+  } finally {
+    await rm(unpacked, { recursive: true, force: true });
+  }
 }
 
 async function copyFile(source: string, directory: string, name: string): Promise<string> {

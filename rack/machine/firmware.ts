@@ -42,7 +42,7 @@ const protectedNvram = {
   nicRom: 'none',
 } as const;
 
-const firmwares = {
+export const firmwares = {
   uefi: {
     overrideMode: 'UEFI',
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp'],
