@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { asObject, asText, type Json, type JsonObject } from '#redfish/json.ts';
 import type { ServerIdentity } from './certificates.ts';
 
@@ -19,6 +20,8 @@ export interface BmcAnswer {
   headers?: Record<string, string>;
   /** A string is sent as it is. */
   body?: Json;
+  /** How long the BMC takes, in milliseconds. */
+  delayMs?: number;
 }
 
 /** A fault: answers in the BMC's place, or lets it answer. `'hang up'` breaks the connection. */
@@ -173,6 +176,7 @@ async function handle(bmc: FakeBmc, request: IncomingMessage, response: ServerRe
     body: body === '' ? {} : JSON.parse(body),
   });
   if (answer === 'hang up') return void request.socket.destroy();
+  if (answer.delayMs !== undefined) await sleep(answer.delayMs);
   const content =
     typeof answer.body === 'object' && answer.body !== null ? JSON.stringify(answer.body) : answer.body;
   response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });

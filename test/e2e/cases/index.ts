@@ -7,6 +7,7 @@ import { biosUndionly } from './biosUndionly.ts';
 import { bitRot } from './bitRot.ts';
 import { bmcCycle } from './bmcCycle.ts';
 import { bmcFlaky } from './bmcFlaky.ts';
+import { bmcRedfish } from './bmcRedfish.ts';
 import { bmcVirtualMedia } from './bmcVirtualMedia.ts';
 import { cacheCrash } from './cacheCrash.ts';
 import { cacheFullDisk } from './cacheFullDisk.ts';
@@ -67,6 +68,7 @@ export const cases: readonly EndToEndCase[] = [
   bmcCycle,
   bmcVirtualMedia,
   bmcFlaky,
+  bmcRedfish,
   sushy,
   vlan,
   ipv6,
