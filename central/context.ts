@@ -10,8 +10,8 @@ import type { Signals } from './signals.ts';
 import type { Store } from './store/store.ts';
 import type { UserDataSettings } from './userData/settings.ts';
 
-/** How long the workflow engine waits, in milliseconds. */
-export interface EngineTimes {
+/** How long the workflow engine and the reader of inventories wait, in milliseconds. */
+export interface CentralTimes {
   /** Before the first retry of a step, or of what the database refused; it doubles with each further one. */
   retryDelayMs: number;
   /** For a centre on the same database that fell silent, before its workflows are taken over. */
@@ -20,6 +20,8 @@ export interface EngineTimes {
   cancelGraceMs: number;
   /** After a restart, for a step whose deadline passed meanwhile: its result may be waiting at the site. */
   resumeGraceMs: number;
+  /** Between two looks at the inventories of sites that have a URL for that. */
+  inventoryEveryMs: number;
 }
 
 /** What the parts of one running centre share. */
@@ -40,6 +42,6 @@ export interface CentralContext {
   shippedProfiles: ShippedProfiles;
   /** What machines of one kind are driven by, by the name that nodes and pools use. */
   hardwareProfiles: Readonly<Record<string, HardwareProfile>>;
-  times: EngineTimes;
+  times: CentralTimes;
   rates: CentralRates;
 }

@@ -14,7 +14,7 @@ import { type Groups, inProcessApi } from './api/inProcess.ts';
 import { refusePlainHttp } from './api/plainHttp.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
-import type { CentralContext, EngineTimes } from './context.ts';
+import type { CentralContext, CentralTimes } from './context.ts';
 import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
 import { watchHostChanges } from './hostChanges.ts';
@@ -58,7 +58,7 @@ export interface CentralOptions {
   /** Profiles that ship beside the centre's own. */
   profiles?: readonly unknown[];
   hardwareProfiles?: Readonly<Record<string, unknown>>;
-  times?: Partial<EngineTimes>;
+  times?: Partial<CentralTimes>;
   rates?: Partial<CentralRates>;
   log?: Log;
 }
@@ -75,11 +75,12 @@ export interface Central {
   close(): Promise<void>;
 }
 
-const defaultTimes: EngineTimes = {
+const defaultTimes: CentralTimes = {
   retryDelayMs: 5_000,
   claimMs: 30_000,
   cancelGraceMs: 30_000,
   resumeGraceMs: 120_000,
+  inventoryEveryMs: 5_000,
 };
 
 /**

@@ -5,8 +5,6 @@ import type { CentralContext } from '../context.ts';
 import { noteAgent, recordInventory } from './inventory.ts';
 import { type InventoryPlace, readInventory } from './inventoryClient.ts';
 
-/** How often each site is asked, in milliseconds. */
-const defaultEveryMs = 5_000;
 /** Sites that are asked at a time. */
 const atATime = 8;
 
@@ -18,7 +16,7 @@ interface PolledSite extends InventoryPlace {
  * Asks the sites that have an inventory URL what their caches hold, until it is closed. What they report by themselves says the same: either way
  * alone is enough. A site that does not answer is no failure of anything; the log says so once.
  */
-export function startInventoryPolling(context: CentralContext, everyMs = defaultEveryMs): Closable {
+export function startInventoryPolling(context: CentralContext): Closable {
   const stop = new AbortController();
   const polled = new Polled(context, stop.signal);
   const done = (async () => {
@@ -26,7 +24,7 @@ export function startInventoryPolling(context: CentralContext, everyMs = default
       await polled
         .askAll()
         .catch((error) => context.log.error({ err: error }, 'the inventories of sites were not read'));
-      await sleep(everyMs, undefined, { signal: stop.signal }).catch(ignore);
+      await sleep(context.times.inventoryEveryMs, undefined, { signal: stop.signal }).catch(ignore);
     }
   })();
   return {

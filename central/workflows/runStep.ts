@@ -3,6 +3,7 @@ import type { Profile } from '#contract/profiles.ts';
 import { steps } from '#contract/steps.ts';
 import { validate } from '#contract/validate.ts';
 import type { CentralContext } from '../context.ts';
+import { workflowTopic } from '../signals.ts';
 import { isDatabaseFailure } from '../store/failures.ts';
 import { fromNow, now } from '../store/store.ts';
 import type { PlannedStep } from './plan.ts';
@@ -95,7 +96,7 @@ async function attempt(run: StepRun): Promise<StepResult> {
  * when it is given up.
  */
 async function begin(
-  { store, times }: CentralContext,
+  { store, times, signals }: CentralContext,
   workflow: ClaimedWorkflow,
   row: StepRow,
   step: PlannedStep,
@@ -113,6 +114,7 @@ async function begin(
   const deadline = fromNow(step.timeoutMs);
   const set = { state: 'running' as const, attempt, deadline, started_at: now(), not_before: null };
   await changeStep(store, workflow, row, { set, event: 'started', data: { attempt, deadline } });
+  signals.notify(workflowTopic(workflow.workflow_id));
   return deadline;
 }
 
