@@ -1,46 +1,13 @@
-import { Command } from 'commander';
 import type { Closable } from '#base/shutdown.ts';
-import { version } from '#base/version.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import type { JoinOptions } from './join/join.ts';
-import { addSiteCommands } from './site/commands/index.ts';
+import { bcdProgram } from './program.ts';
 
 /**
  * The daemon's entry file: the only one of `agent/` that reads flags and the environment, and that ends the process.
  * Each mode is imported when it is asked for, so that a ramdisk does not load what a site needs.
  */
-const program = new Command('bcd')
-  .description('Railhead daemon: site agent, ramdisk agent, node agent')
-  .version(`${version} (Node ${process.versions.node})`)
-  .showHelpAfterError();
-
-const siteCommand = program
-  .command('site')
-  .description('run the site agent')
-  .option('--config <file>', 'configuration file', '/etc/bcd/config.toml')
-  .option('--check', 'validate the configuration and exit')
-  .action(site);
-addSiteCommands(siteCommand);
-
-program.command('ramdisk').description('run the agent in the ramdisk').action(ramdisk);
-
-program
-  .command('node')
-  .description('run the agent of an installed OS')
-  .option('--config <file>', 'configuration file; it need not be there', '/etc/bcd/config.toml')
-  .action(node);
-
-program
-  .command('join')
-  .description('make this site or node known to the centre, once')
-  .requiredOption('--server <url>', 'base URL of the centre')
-  .requiredOption('--token-file <file>', 'file with the join token; removed once joined')
-  .requiredOption('--node-id <id>', 'the identity to take; any other is refused')
-  .requiredOption('--serving-ca-pin <pin>', 'sha256/… of the CA that signs the centre and its agents')
-  .requiredOption('--join-signing-pin <pin>', 'sha256/… of the key that signs join answers')
-  .requiredOption('--join-encryption-pin <pin>', 'sha256/… of the key that the token is sealed to')
-  .option('--state-directory <directory>', 'where the identity is kept', '/var/lib/bcd')
-  .action(join);
+const program = bcdProgram({ site, ramdisk, node, join });
 
 async function site(options: { config: string; check?: true }): Promise<void> {
   const { readConfig } = await import('./site/config.ts');

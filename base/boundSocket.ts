@@ -1,15 +1,9 @@
-import koffi from 'koffi';
 import { checked } from './systemCall.ts';
-import { addressFamily, socketAddress } from './udp/socketAddress.ts';
-
-/** Opened at the first call, so that importing this file costs nothing where no socket is bound. */
-let library: ReturnType<typeof openLibrary> | undefined;
+import { type addressFamily, socketAddress } from './udp/socketAddress.ts';
+import { openUdpSocket, socketCalls } from './udp/socketCalls.ts';
 
 /** Values of Linux on every architecture that we run on (asm-generic/socket.h). */
 const linux = {
-  SOCK_DGRAM: 2,
-  SOCK_NONBLOCK: 0o4000,
-  SOCK_CLOEXEC: 0o2000000,
   SOL_SOCKET: 1,
   SO_REUSEADDR: 2,
   SO_BROADCAST: 6,
@@ -35,7 +29,7 @@ export function openInterfaceSocket(interfaceName: string, port: number, family:
   try {
     bindTo(fd, family === 'ipv4' ? '0.0.0.0' : '::', port);
   } catch (error) {
-    calls().close(fd);
+    socketCalls().close(fd);
     throw error;
   }
   return fd;
@@ -58,34 +52,28 @@ export function openInterfaceSockets(interfaceName: string, port: number, addres
     share([everything, own], false);
     return [everything, own];
   } catch (error) {
-    for (const fd of opened) calls().close(fd);
+    for (const fd of opened) socketCalls().close(fd);
     throw error;
   }
 }
 
 function openOn(interfaceName: string, family: Family): number {
-  const { close, setsockopt, socket } = calls();
-  const kind = linux.SOCK_DGRAM | linux.SOCK_NONBLOCK | linux.SOCK_CLOEXEC;
-  const fd = checked('socket', socket(addressFamily[family], kind, 0));
-  try {
+  const { setsockopt } = socketCalls();
+  return openUdpSocket(family, (fd) => {
     // A socket of both families would take the port of the IPv4 one.
     if (family === 'ipv4') setNumber(fd, [linux.SOL_SOCKET, linux.SO_BROADCAST], 1);
     else setNumber(fd, [linux.SOL_IPV6, linux.IPV6_V6ONLY], 1);
     const device = Buffer.from(`${interfaceName}\0`);
     const bound = setsockopt(fd, linux.SOL_SOCKET, linux.SO_BINDTODEVICE, device, device.length);
     checked(`bind to ${interfaceName}`, bound);
-  } catch (error) {
-    close(fd);
-    throw error;
-  }
-  // Beyond the system's limit for root alone; systemd's sockets have it from their unit.
-  setsockopt(fd, linux.SOL_SOCKET, linux.SO_RCVBUFFORCE, number32(receiveBytes), 4);
-  return fd;
+    // Beyond the system's limit for root alone; systemd's sockets have it from their unit.
+    setsockopt(fd, linux.SOL_SOCKET, linux.SO_RCVBUFFORCE, number32(receiveBytes), 4);
+  });
 }
 
 function bindTo(fd: number, address: string, port: number): void {
   const place = socketAddress(address, port);
-  checked(`bind to ${address}, port ${port}`, calls().bind(fd, place, place.length));
+  checked(`bind to ${address}, port ${port}`, socketCalls().bind(fd, place, place.length));
 }
 
 /** Whether other sockets may be bound to the same port: asked of both when the later one is bound (socket(7)). */
@@ -95,28 +83,12 @@ function share(fds: readonly number[], allowed: boolean): void {
 
 function portOf(fd: number): number {
   const address = Buffer.alloc(16);
-  checked('getsockname', calls().getsockname(fd, address, number32(16)));
+  checked('getsockname', socketCalls().getsockname(fd, address, number32(16)));
   return address.readUInt16BE(2);
 }
 
 function setNumber(fd: number, [level, name]: readonly [number, number], value: number): void {
-  checked('setsockopt', calls().setsockopt(fd, level, name, number32(value), 4));
-}
-
-function calls(): ReturnType<typeof openLibrary> {
-  library ??= openLibrary();
-  return library;
-}
-
-function openLibrary() {
-  const libc = koffi.load('libc.so.6');
-  return {
-    socket: libc.func('int socket(int domain, int type, int protocol)'),
-    setsockopt: libc.func('int setsockopt(int fd, int level, int name, const void *value, uint32_t length)'),
-    bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
-    getsockname: libc.func('int getsockname(int fd, void *address, void *length)'),
-    close: libc.func('int close(int fd)'),
-  };
+  checked('setsockopt', socketCalls().setsockopt(fd, level, name, number32(value), 4));
 }
 
 function number32(value: number): Buffer {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from './command.ts';
@@ -8,6 +8,7 @@ import { Apt, type Architecture } from './debian/apt.ts';
 import { closureOf } from './debian/closure.ts';
 import { hostSuite } from './debian/mirror.ts';
 import { debFileName, dependencyMatching, type PackageRecord, parseRecords } from './debian/packages.ts';
+import { inWorkFolder } from './workFolder.ts';
 
 export interface DebianOptions {
   /** Where index and packages are kept, e.g. `.cache/debian`; each suite and architecture has a folder of its own. */
@@ -128,13 +129,10 @@ async function fetchInto(
   const debs = path.join(apt.settings.directory, 'debs');
   const megabytes = records.reduce((sum, record) => sum + record.sizeBytes, 0) / 1e6;
   progress?.(`downloading ${records.length} Debian packages, ${megabytes.toFixed(1)} MB`);
-  const partial = await mkdtemp(path.join(apt.settings.directory, 'partial-'));
-  try {
-    await apt.get(['download', ...records.map(({ name, version }) => `${name}=${version}`)], partial);
-    for (const name of await readdir(partial)) await rename(path.join(partial, name), path.join(debs, name));
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
+  await inWorkFolder(apt.settings.directory, async (work) => {
+    await apt.get(['download', ...records.map(({ name, version }) => `${name}=${version}`)], work);
+    for (const name of await readdir(work)) await rename(path.join(work, name), path.join(debs, name));
+  });
 }
 
 async function sha256Of(file: string): Promise<string | undefined> {

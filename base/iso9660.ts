@@ -1,4 +1,4 @@
-export const sectorBytes = 2048;
+const sectorBytes = 2048;
 
 /** Where things are, in sectors of 2048 bytes (ECMA-119 section 8: the descriptors begin at 16). */
 const place = { descriptors: 16, catalog: 19, lPathTable: 20, mPathTable: 21, root: 22, files: 23 };

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { known } from '#base/known.ts';
 import type { Log } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { autoexecName, bootScript } from '#ipxe/bootScript.ts';
@@ -15,7 +16,7 @@ import { grubConfigFiles } from './http/grubConfig.ts';
 import type { ImageReader } from './http/imageReader.ts';
 import type { Route } from './http/route.ts';
 import { bootRoutes } from './http/routes.ts';
-import { type ServerCertificate, startBootHttp } from './http/server.ts';
+import { type BootHttp, type ServerCertificate, startBootHttp } from './http/server.ts';
 import type { BootDecision, MachineFacts } from './machine.ts';
 import type { PacketTap } from './packetTap.ts';
 import type { RaspberryPiFiles } from './raspberryPiFiles.ts';
@@ -83,6 +84,8 @@ export interface RunningNetwork extends Closable {
   readonly address: string;
   /** `http://<address>:<port>` of the boot listener. */
   readonly httpUrl: string;
+  /** The same with TLS, where there is one. */
+  readonly httpsUrl?: string;
 }
 
 /** Opens the listeners of one network: HTTP and TFTP on our address, DHCP on the interface. @throws Error with a system `code` */
@@ -91,11 +94,13 @@ export async function startBootNetwork(network: BootNetwork, parts: BootParts): 
   try {
     const http = await startHttp(network, parts);
     started.push(http);
-    const loaderUrl = await startHttps(network, http.url, parts, started);
+    const https = await startHttps(network, http.url, parts, started);
+    const loaderUrl = parts.https?.offered ? (https?.url ?? http.url) : http.url;
     started.push(await startTftp(network, http.url, parts));
     const urls = { httpUrl: http.url, loaderUrl };
     for (const start of dhcpServers(network, parts)) started.push(await start(network, urls, parts));
-    return { address: network.address, httpUrl: http.url, close: () => closeAll(started) };
+    const { address } = network;
+    return { address, httpUrl: http.url, ...known({ httpsUrl: https?.url }), close: () => closeAll(started) };
   } catch (error) {
     await closeAll(started);
     throw error;
@@ -113,19 +118,19 @@ function routesOf({ address, machineUrl }: BootNetwork, httpUrl: string, parts: 
   return bootRoutes({ ...parts, script, autoexec: script, machineUrl, httpUrl });
 }
 
-/** Where firmware that boots by HTTP is to find its loader. What iPXE fetches afterwards is at `httpUrl`: it trusts no CA of ours. */
+/** For firmware that boots by HTTPS, and for BMCs. What iPXE fetches afterwards is at `httpUrl`: it trusts no CA of ours. */
 async function startHttps(
   network: BootNetwork,
   httpUrl: string,
   parts: BootParts,
   started: Closable[],
-): Promise<string> {
-  if (parts.https === undefined) return httpUrl;
-  const { port, tls, offered } = parts.https;
+): Promise<BootHttp | undefined> {
+  if (parts.https === undefined) return undefined;
+  const { port, tls } = parts.https;
   const routes = () => routesOf(network, httpUrl, parts);
   const https = await startBootHttp({ address: network.address, port, tls, routes, log: parts.log });
   started.push(https);
-  return offered ? https.url : httpUrl;
+  return https;
 }
 
 async function startTftp(network: BootNetwork, httpUrl: string, parts: BootParts): Promise<Closable> {

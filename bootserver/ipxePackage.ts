@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { download, unpack } from '#base/debian.ts';
 import { writeDurably } from '#base/durableFile.ts';
 import { isENOENT } from '#base/errors.ts';
+import { inWorkFolder } from '#base/workFolder.ts';
 import { type IpxeManifest, ipxePackage } from '#ipxe/debianPackage.ts';
 
 export interface FetchIpxeOptions {
@@ -39,17 +40,13 @@ export async function fetchIpxe(options: FetchIpxeOptions): Promise<IpxeManifest
     ...(progress && { progress }),
   });
   if (found === undefined) throw new Error(`${suite} has no package ${name}`);
-  await mkdir(directory, { recursive: true });
-  const unpacked = await mkdtemp(path.join(directory, '.unpacked-'));
-  try {
+  const files = await inWorkFolder(directory, async (unpacked) => {
     await unpack(found.file, unpacked);
-    const files = await copyBinaries(unpacked, directory);
-    const manifest = { version: found.version, files };
-    await writeManifest(directory, manifest);
-    return manifest;
-  } finally {
-    await rm(unpacked, { recursive: true, force: true });
-  }
+    return copyBinaries(unpacked, directory);
+  });
+  const manifest = { version: found.version, files };
+  await writeManifest(directory, manifest);
+  return manifest;
 }
 
 export function writeManifest(directory: string, manifest: IpxeManifest): Promise<void> {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { download, unpack } from '#base/debian.ts';
 import { writeDurably } from '#base/durableFile.ts';
+import { inWorkFolder } from '#base/workFolder.ts';
 import { shimFiles } from '#grub/debianPackages.ts';
 import type { IpxeManifest } from '#ipxe/debianPackage.ts';
 import { type FetchIpxeOptions, readManifest, writeManifest } from './ipxePackage.ts';
@@ -45,16 +46,13 @@ async function fetchArchitecture(
     ...{ cacheDirectory, architecture, packages, refresh },
     ...(progress && { progress }),
   });
-  const unpacked = await mkdtemp(path.join(directory, '.unpacked-'));
-  try {
+  return inWorkFolder(directory, async (unpacked) => {
     for (const { file } of found) await unpack(file, unpacked);
     const files: Record<string, string> = {};
     for (const file of wanted)
       files[file.name] = await copyFile(path.join(unpacked, file.path), directory, file.name);
     return { versions: found.map(({ name, version }) => `${name} ${version}`), files };
-  } finally {
-    await rm(unpacked, { recursive: true, force: true });
-  }
+  });
 }
 
 async function copyFile(source: string, directory: string, name: string): Promise<string> {

@@ -16,22 +16,29 @@ export interface Sighting {
   isNewBoot: boolean;
 }
 
-/** What a message tells of its sender. */
+/** What a message over IPv4 tells of its sender. */
 export function sightingOf(
   mac: string,
   packet: DhcpPacket,
-  { uuid, architecture, kind }: ClientFacts,
+  client: ClientFacts,
   isNewBoot: boolean,
 ): Sighting {
+  const relay = packet.giaddr === noAddress ? undefined : { address: packet.giaddr, ...relayPort(packet) };
+  return { mac, ...clientSighting(client), ...(relay && { relay }), isNewBoot };
+}
+
+/** What any client of DHCP tells of itself. */
+export function clientSighting({
+  uuid,
+  architecture,
+  kind,
+}: Pick<ClientFacts, 'uuid' | 'architecture' | 'kind'>): Pick<
+  Sighting,
+  'uuid' | 'architecture' | 'firmware' | 'client'
+> {
   return {
-    mac,
     ...(uuid !== undefined && { uuid }),
-    ...(architecture !== undefined && {
-      architecture: architecture.machine,
-      firmware: architecture.firmware,
-    }),
+    ...(architecture && { architecture: architecture.machine, firmware: architecture.firmware }),
     client: kind,
-    ...(packet.giaddr !== noAddress && { relay: { address: packet.giaddr, ...relayPort(packet) } }),
-    isNewBoot,
   };
 }

@@ -26,7 +26,7 @@ export function pullChanges(
 }
 
 /** Whether a new statement of an image changes nothing for the pull that runs. */
-export function samePull(one: CacheImage, other: CacheImage): boolean {
+function samePull(one: CacheImage, other: CacheImage): boolean {
   return one.sizeBytes === other.sizeBytes && one.sources.join('\n') === other.sources.join('\n');
 }
 

@@ -3,7 +3,7 @@ import { systemCode } from '#base/errors.ts';
 import { type FileStamp, stampOf } from './stamp.ts';
 
 /** Under an artifact's name lies no file: a folder, a link, a pipe, a device. */
-export class OddFile extends Error {}
+class OddFile extends Error {}
 
 /**
  * Opens a file for reading, if it is one: a pipe is not waited for, a link is not followed.

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { syncDirectory } from '#base/durableFile.ts';
 import { systemCode } from '#base/errors.ts';
 import { digestMismatch } from './faults.ts';
+import { GatheredWrites } from './gatheredWrites.ts';
 import { artifactPath, type CachePaths } from './path.ts';
 import { moveToQuarantine } from './quarantine.ts';
 import { type FileStamp, stampOf } from './stamp.ts';
@@ -20,6 +21,7 @@ export class PartialArtifact {
   readonly #paths: CachePaths;
   readonly #file: string;
   readonly #handle: FileHandle;
+  readonly #writes: GatheredWrites;
   #hash: Hash = createHash('sha256');
   #sizeBytes = 0;
   #flushedAt = 0;
@@ -31,6 +33,7 @@ export class PartialArtifact {
     this.#paths = paths;
     this.#file = file;
     this.#handle = handle;
+    this.#writes = new GatheredWrites(handle);
   }
 
   static async create(paths: CachePaths): Promise<PartialArtifact> {
@@ -39,29 +42,28 @@ export class PartialArtifact {
     return new PartialArtifact(paths, file, await open(file, 'wx', 0o640));
   }
 
-  /** Bytes that are here so far. */
+  /** Bytes that have come so far; the last of them are still in memory. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** sha256 of the bytes that are here so far, in lower-case hex. */
+  /** sha256 of the bytes that have come so far, in lower-case hex. */
   digest(): string {
     return this.#hash.copy().digest('hex');
   }
 
-  /** @throws the file system's error, e.g. ENOSPC */
+  /** Takes the next bytes, which must not change afterwards. @throws the file system's error, e.g. ENOSPC, also of earlier bytes */
   async append(chunk: Uint8Array): Promise<void> {
-    const written = writeFully(this.#handle, chunk, this.#sizeBytes);
-    // While the disk is at work. A write that fails ends the artifact: nothing is appended after it.
     this.#hash.update(chunk);
-    await written;
     this.#sizeBytes += chunk.length;
+    await this.#writes.append(chunk);
     if (this.#sizeBytes - this.#flushedAt >= flushEveryBytes && this.#flushing === undefined) this.#flush();
   }
 
   /** Throws away what has arrived: the next byte is byte 0. */
   async restart(): Promise<void> {
     if (this.#sizeBytes === 0) return;
+    await this.#writes.restart();
     await this.#handle.truncate(0);
     this.#hash = createHash('sha256');
     this.#sizeBytes = 0;
@@ -75,6 +77,7 @@ export class PartialArtifact {
   async flush(digest: string, facts: Record<string, unknown> = {}): Promise<void> {
     const found = this.digest();
     if (found !== digest) throw digestMismatch(digest, found, facts);
+    await this.#writes.settle();
     await this.#flushing;
     if (this.#flushFault !== undefined) throw this.#flushFault;
     await this.#handle.sync();
@@ -111,22 +114,9 @@ export class PartialArtifact {
 
   /** Closes the file and removes the temporary; after `commit` there is none left. */
   async discard(): Promise<void> {
+    await this.#writes.quiet();
     await this.#flushing;
     await this.#handle.close();
     await rm(this.#file, { force: true });
-  }
-}
-
-/** write(2) may write less than it was given. */
-export async function writeFully(
-  handle: Pick<FileHandle, 'write'>,
-  chunk: Uint8Array,
-  position: number,
-): Promise<void> {
-  let done = 0;
-  while (done < chunk.length) {
-    const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, position + done);
-    if (bytesWritten === 0) throw new Error('the file takes no more bytes');
-    done += bytesWritten;
   }
 }

@@ -1,5 +1,6 @@
 import { now, type Queries } from './store/store.ts';
-import type { AlarmReason, Row } from './store/tables.ts';
+import type { AlarmReason } from './store/tables/machines.ts';
+import type { Row } from './store/tables.ts';
 
 /** Something at a site, or of a node, that an operator must look at. */
 export interface NewAlarm {

@@ -7,7 +7,6 @@ import { openAlarms } from './alarms.ts';
 import { imagesOn } from './images/deployments.ts';
 import { proposedMacs } from './metal/discovery.ts';
 import type { NodeHealth } from './metal/health.ts';
-import { recordingOf } from './metal/recordings.ts';
 import { parseJson, type Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
@@ -65,7 +64,6 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
       secureBoot: row.secure_boot === null ? null : row.secure_boot === 1,
     }),
     ...presentJson(row),
-    ...present({ recording: recordingOf(row) }),
     proposedMacs: await proposedMacs(store, row),
     ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
     images: (await imagesOn(store, row.node_id)).map(presentNodeImage),

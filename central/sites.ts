@@ -1,3 +1,4 @@
+import type { SiteSettings } from '#contract/agentWire.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import { isDuplicate, now, type Queries } from './store/store.ts';
@@ -12,7 +13,7 @@ export async function createSite(store: Queries, name: string): Promise<Row<'sit
   try {
     return await store
       .insertInto('sites')
-      .values({ ...row, seen_at: null, inventory_url: null, inventory_pin: null })
+      .values({ ...row, seen_at: null, inventory_url: null, inventory_pin: null, media_from: null })
       .returningAll()
       .executeTakeFirstOrThrow();
   } catch (error) {
@@ -51,4 +52,13 @@ export async function setInventoryPlace(
     .where('site_id', '=', siteId)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Keeps what a site has told of its configuration. */
+export async function noteSettings(
+  store: Queries,
+  siteId: string,
+  { mediaFrom }: SiteSettings,
+): Promise<void> {
+  await store.updateTable('sites').set({ media_from: mediaFrom }).where('site_id', '=', siteId).execute();
 }

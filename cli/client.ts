@@ -21,7 +21,7 @@ export interface ClientFlags {
   format: OutputFormat;
 }
 export type OutputFormat = (typeof outputFormats)[number];
-export const outputFormats = ['table', 'json', 'yaml'] as const;
+const outputFormats = ['table', 'json', 'yaml'] as const;
 
 /** Calls one method of the API and returns its data. */
 export type CallApi = <Data>(method: `${string}.${string}`, input: object) => Promise<Data>;

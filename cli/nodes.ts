@@ -4,7 +4,6 @@ import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
 import { collect, integer } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
 import { labelsIn } from './labels.ts';
-import { consoleCommand } from './nodes/console.ts';
 import { eventsCommand } from './nodes/events.ts';
 import { redfishCommand } from './nodes/redfish.ts';
 import { bootQuirksIn } from './quirks.ts';
@@ -56,13 +55,15 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .description('the records of the machines')
     .addCommand(nodeCommand(environment, 'get', 'one node'))
     .addCommand(list)
+    .addCommand(eventsCommand(environment))
     .addCommand(label)
     .addCommand(loader)
     .addCommand(quirks)
     .addCommand(vlan)
-    .addCommand(eventsCommand(environment))
-    .addCommand(consoleCommand(environment))
     .addCommand(redfishCommand(environment))
+    .addCommand(
+      nodeCommand(environment, 'confirm', 'say that what was asked to be done to a machine by hand is done'),
+    )
     .addCommand(
       nodeCommand(
         environment,

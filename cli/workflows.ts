@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { visible } from '#base/visible.ts';
 import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import { given, listAndPrint, type TenantFlags } from './call.ts';
 import { type CallApi, type CliEnvironment, type ClientFlags, tenantCommand, withApi } from './client.ts';
+import { printEvents } from './events.ts';
 import { printLine, printList, printRecord } from './print.ts';
 
 interface WorkflowAnswer {
@@ -10,13 +10,6 @@ interface WorkflowAnswer {
   state: string;
   error?: WireError;
   steps: object[];
-}
-
-interface WorkflowEvent {
-  at: string;
-  type: string;
-  text: string;
-  data?: { doneBytes?: number; totalBytes?: number };
 }
 
 /** `railhead workflows …`: the runs of profiles on machines. */
@@ -58,41 +51,14 @@ function eventsCommand(environment: CliEnvironment): Command {
     .option('--follow', 'go on until the workflow ends; fails when it does not succeed')
     .action((workflowId: string, flags: TenantFlags & { follow?: true }) =>
       withApi(environment, flags, async (call) => {
-        await printEvents(call, workflowId, flags);
-        if (flags.follow) await requireSuccess(call, { tenantId: flags.tenant, workflowId });
+        const input = { tenantId: flags.tenant, workflowId };
+        const first = { ...input, waitSeconds: flags.follow ? 30 : 0 };
+        const isEnd = ({ items, state }: { items: unknown[]; state: string }) =>
+          items.length === 0 && (state !== 'running' || !flags.follow);
+        await printEvents(call, 'workflows.events', { first, later: first }, isEnd, flags);
+        if (flags.follow) await requireSuccess(call, input);
       }),
     );
-}
-
-async function printEvents(
-  call: CallApi,
-  workflowId: string,
-  flags: TenantFlags & { follow?: true },
-): Promise<void> {
-  const input = { tenantId: flags.tenant, workflowId, waitSeconds: flags.follow ? 30 : 0 };
-  let cursor: string | undefined;
-  for (;;) {
-    const place = cursor === undefined ? {} : { cursor };
-    const page = await call<{ items: WorkflowEvent[]; cursor: string; state: string }>('workflows.events', {
-      ...input,
-      ...place,
-    });
-    for (const event of page.items) printEvent(event, flags);
-    cursor = page.cursor;
-    const ended = page.items.length === 0 && (page.state !== 'running' || !flags.follow);
-    if (ended) return;
-  }
-}
-
-function printEvent(event: WorkflowEvent, { format }: TenantFlags): void {
-  if (format === 'json') {
-    printLine(JSON.stringify(event));
-    return;
-  }
-  const { doneBytes, totalBytes } = event.data ?? {};
-  const share =
-    doneBytes === undefined || !totalBytes ? '' : ` ${Math.floor((100 * doneBytes) / totalBytes)} %`;
-  printLine(`${event.at}  ${event.type.padEnd(22)}  ${visible(event.text)}${share}`);
 }
 
 async function requireSuccess(call: CallApi, input: { tenantId: string; workflowId: string }): Promise<void> {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { BmcHealth } from './bmcHealth.ts';
+import type { BmcLogEntry } from './bmcLog.ts';
 import type { BootFact } from './bootFact.ts';
-import type { ConsoleEventType } from './consoleRecording.ts';
 import { type CachedImage, Digest } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
 import { NodeSpec } from './nodeSpec.ts';
@@ -38,6 +38,8 @@ export const AgentPollAnswer = Type.Object(
     operations: Type.Array(Operation),
     /** Operations to abandon where they can still be stopped. */
     cancelled: Type.Array(Type.String()),
+    /** Operations of a site of which an operator says that what they ask for is done. */
+    confirmed: Type.Optional(Type.Array(Type.String())),
     /** The centre's keys: a JWS by each of them. To be taken before the operations, which the newest one may have signed. */
     trust: Type.Optional(Type.Array(Type.String())),
     /** The list of the revoked, a JWS. */
@@ -74,11 +76,18 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'operator.asked' | 'operator.done'; text: string }
   /** A BMC tells something else of its machine than before, or does not answer any more. */
   | { type: 'bmc.health'; text: string; health: BmcHealth }
-  /** What a machine's serial console printed, while somebody has it recorded. */
-  | { type: ConsoleEventType; text: string; recordingId: string }
+  /** An entry of a BMC's own event log; without one: what there is to say of the log. */
+  | { type: 'bmc.log'; text: string; logEntry?: BmcLogEntry }
   /** The site's copy of an image was found damaged, and is not served any more. */
   | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );
+
+/** How a site is configured, as far as the centre's own work goes by it. */
+export const SiteSettings = Type.Object({
+  /** Where BMCs read ISOs of the catalog: at the image's source, or in this site's cache. */
+  mediaFrom: Type.Enum(['source', 'cache']),
+});
+export type SiteSettings = Static<typeof SiteSettings>;
 
 /** `POST /v1/agent/report`. Results and events are kept by the site until this answers 200. */
 export interface AgentReport {
@@ -91,6 +100,8 @@ export interface AgentReport {
   machines?: SeenMachine[];
   /** The whole cache inventory, when it changed since the last report that was taken. */
   images?: CachedImage[];
+  /** Beside the inventory. */
+  settings?: SiteSettings;
 }
 
 /**

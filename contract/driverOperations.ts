@@ -3,12 +3,18 @@ const ofController = [
   'power.setPower',
   'management.setBootDevice',
   'management.clearBootDevice',
+  'management.getHealth',
   'inspect.oob',
 ] as const;
 
 /** What the drivers of a site can be told to do by `driver.invoke`, as `<concern>.<operation>`. */
 export const driverOperations = {
-  redfish: ofController,
+  redfish: [
+    ...ofController,
+    'virtual-media.insertMedia',
+    'virtual-media.ejectMedia',
+    'virtual-media.insertedMedia',
+  ],
   ipmi: ofController,
   'wake-on-lan': ['power.setPower', 'management.setBootDevice'],
   manual: ['power.setPower', 'management.setBootDevice'],

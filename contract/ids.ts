@@ -16,8 +16,7 @@ export type IdPrefix =
   | 'boot'
   | 'ev'
   | 'step'
-  | 'sec'
-  | 'rec';
+  | 'sec';
 
 /** A new id: the prefix, `_`, and a lower-case ULID (48 bits of milliseconds, 80 random bits). */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {

@@ -46,9 +46,15 @@ export const DeployImage = Type.Object(
 );
 export type DeployImage = Static<typeof DeployImage>;
 
-/** What virtual media mounts or, for a BMC without, the boot entry (compact JWS) of an ISO that the site's cache is to hold. */
+const MediaUrl = Type.Object({ url: Type.String({ pattern: httpsUrlPattern }) }, closed);
+
+/**
+ * What virtual media mounts, from its URL or `cached`, an ISO that the site's cache is to hold; or, for a BMC without, the boot entry (compact
+ * JWS) of one.
+ */
 const MediaInsert = Type.Union([
-  Type.Object({ url: Type.String({ pattern: httpsUrlPattern }) }, closed),
+  MediaUrl,
+  Type.Object({ cached: Type.Object({ ref: Type.String(), digest: Digest }, closed) }, closed),
   Type.Object({ entry: Type.String() }, closed),
 ]);
 
@@ -76,6 +82,10 @@ export const operations = {
     input: SetBootDevice,
   },
   'management.clearBootDevice': { target: 'site', input: nothing },
+  'management.getHealth': { target: 'site', input: nothing },
+  'virtual-media.insertMedia': { target: 'site', input: MediaUrl },
+  'virtual-media.ejectMedia': { target: 'site', input: nothing },
+  'virtual-media.insertedMedia': { target: 'site', input: nothing },
   /** `entry` is a BootEntry signed by the centre (compact JWS). */
   'boot.prepareRamdisk': { target: 'site', input: Type.Object({ entry: Type.String() }, closed) },
   'boot.cleanUp': { target: 'site', input: nothing },

@@ -13,7 +13,7 @@ const Duration = Type.String({ pattern: durationPattern, maxLength: 16 });
 const closed = { additionalProperties: false };
 
 /** A name of a step: `power.setPower`. */
-export const stepNamePattern = '^[a-z][A-Za-z0-9-]*(\\.[A-Za-z][A-Za-z0-9-]*)+$';
+const stepNamePattern = '^[a-z][A-Za-z0-9-]*(\\.[A-Za-z][A-Za-z0-9-]*)+$';
 
 /**
  * One step of a profile, as written. `with` is checked against the step's own schema when it is validated or planned;

@@ -1,15 +1,18 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { Slots } from '#base/slots.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { BootMode, PowerAction } from '#contract/steps.ts';
-import { type FleetingFlags, refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
+import { refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
 import { type BootOverride, bootOptions, type Firmware } from './bootOptions.ts';
 import { chassisStatus } from './chassis.ts';
 import { IpmiClient, type IpmiOptions } from './client.ts';
 import { inspect } from './inspect.ts';
+import type { BootMemory } from './memory.ts';
 import { type Power, type PowerRun, setPower } from './power.ts';
+import { readSel } from './sel.ts';
 import { healthOf } from './sensors.ts';
 
 export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
@@ -20,10 +23,8 @@ export interface IpmiBmcOptions extends Omit<IpmiOptions, 'clock'> {
   clock?: Clock;
 }
 
-/** What a BMC would forget within a minute. */
-export interface BootMemory {
-  fleeting?: FleetingFlags | undefined;
-}
+/** Ends what only reads or waits. */
+type Cancel = Pick<PowerRun, 'signal'>;
 
 const powerMs = 120_000;
 
@@ -41,47 +42,58 @@ export class IpmiBmc {
     this.#memory = memory;
   }
 
-  async getPower(): Promise<Power> {
-    return (await chassisStatus(this.#client)).power;
+  async getPower({ signal }: Cancel = {}): Promise<Power> {
+    return (await chassisStatus(this.#client, signal)).power;
   }
 
   /** @throws RailheadError as `setPower` of power.ts */
-  setPower(action: PowerAction, options: Partial<PowerRun> = {}): Promise<Power> {
+  setPower(action: PowerAction, options: Partial<Omit<PowerRun, 'beforeStart'>> = {}): Promise<Power> {
     const { deadline = this.#client.clock.now() + powerMs, signal, forceAfterMs } = options;
-    return this.#changes.run(async () => {
-      const { fleeting } = this.#memory;
-      if (fleeting !== undefined && restarts(action)) {
-        await refreshBootDevice(this.#client, fleeting);
-        this.#memory.fleeting = undefined;
-      }
-      return setPower(this.#client, action, { deadline, signal, forceAfterMs });
-    }, signal);
-  }
-
-  /** @throws RailheadError as `setBootDevice` of bootDevice.ts */
-  setBootDevice(override: BootOverride): Promise<StoredBoot> {
-    return this.#changes.run(() =>
-      setBootDevice(this.#client, override, firmwareOf(override.mode) ?? this.#firmware(), (fleeting) => {
-        this.#memory.fleeting = fleeting;
-      }),
+    const beforeStart = () => this.#refreshBootDevice();
+    return this.#changes.run(
+      () => setPower(this.#client, action, { deadline, signal, forceAfterMs, beforeStart }),
+      signal,
     );
   }
 
-  clearBootDevice(): Promise<void> {
-    return this.#changes.run(async () => {
-      await this.#client.raw(bootOptions.none, { repeatable: true });
-      this.#memory.fleeting = undefined;
-    });
+  async #refreshBootDevice(): Promise<void> {
+    const { fleeting } = this.#memory;
+    if (fleeting === undefined) return;
+    await refreshBootDevice(this.#client, fleeting);
+    delete this.#memory.fleeting;
   }
 
-  inspect(): Promise<OobInventory> {
-    return inspect(this.#client);
+  /** @throws RailheadError as `setBootDevice` of bootDevice.ts */
+  setBootDevice(override: BootOverride, { signal }: Cancel = {}): Promise<StoredBoot> {
+    return this.#changes.run(
+      () =>
+        setBootDevice(this.#client, override, firmwareOf(override.mode) ?? this.#firmware(), (fleeting) => {
+          if (fleeting === undefined) delete this.#memory.fleeting;
+          else this.#memory.fleeting = fleeting;
+        }),
+      signal,
+    );
+  }
+
+  clearBootDevice({ signal }: Cancel = {}): Promise<void> {
+    return this.#changes.run(async () => {
+      await this.#client.raw(bootOptions.none, { repeatable: true });
+      delete this.#memory.fleeting;
+    }, signal);
+  }
+
+  inspect({ signal }: Cancel = {}): Promise<OobInventory> {
+    return inspect(this.#client, signal);
   }
 
   /** By the chassis alone, one command: the sensors of old BMCs take a minute. */
-  async health(): Promise<BmcHealth> {
-    const { power, faults } = await chassisStatus(this.#client);
+  async health({ signal }: Cancel = {}): Promise<BmcHealth> {
+    const { power, faults } = await chassisStatus(this.#client, signal);
     return { health: healthOf(faults, []), power, faults };
+  }
+
+  readLog(mark: LogMark | undefined): Promise<LogReading> {
+    return readSel(this.#client, mark);
   }
 
   /** @throws RailheadError UNSUPPORTED (`virtual-media`), by which the workflow falls back to a boot entry */
@@ -104,8 +116,4 @@ export class IpmiBmc {
 function firmwareOf(mode: BootMode | undefined): Firmware | undefined {
   if (mode === undefined) return undefined;
   return mode === 'legacy' ? 'bios' : 'uefi';
-}
-
-function restarts(action: PowerAction): boolean {
-  return action !== 'off' && action !== 'graceful-off' && action !== 'nmi';
 }

@@ -9,12 +9,7 @@ import {
   parseBootFlags,
 } from './bootOptions.ts';
 import { type IpmiClient, parseBytes, rawCommand } from './client.ts';
-
-/** Flags that the BMC forgets after 60 seconds, and when they were sent (milliseconds): see `refreshBootDevice`. */
-export interface FleetingFlags {
-  flags: number[];
-  at: number;
-}
+import type { FleetingFlags } from './memory.ts';
 
 export interface StoredBoot extends BootOverride {
   firmware: Firmware;
@@ -37,10 +32,12 @@ export async function setBootDevice(
   if (flags === undefined) throw unsupported(override.device);
   const lasts = await canKeepBeyond60s(client);
   await client.attempt(rawCommand(bootOptions.notTakenYet), { repeatable: true });
+  keep(undefined);
   await client.raw(bootOptions.set(flags), { repeatable: true });
-  keep(lasts ? undefined : { flags, at: client.clock.now() });
+  const at = client.clock.now();
   const lost = await lostFields(client, flags);
   if (lost.some((field) => !oftenNotShown.includes(field))) throw notStored(lost);
+  if (!lasts) keep({ flags, at });
   const notes =
     lost.length === 0 ? undefined : [`the BMC took these flags and does not show them: ${lost.join(', ')}`];
   return { ...override, firmware, ...(notes !== undefined && { notes }) };
@@ -49,9 +46,16 @@ export async function setBootDevice(
 /** OpenIPMI's own BMC keeps the device and shows neither of these (seen, 2.0.37). */
 const oftenNotShown = ['uefi', 'valid'];
 
-/** To be called right before a restart: what the BMC has forgotten by now is set again. */
+/** So long, in milliseconds, a boot device that was set is what somebody still means to boot. */
+const meantForMs = 24 * 3_600_000;
+
+/**
+ * To be called right before a restart: what the BMC has forgotten by now is set again (IPMI 2.0 §28.12, boot flags: they end 60 seconds
+ * after they were set). A time in the future is of a clock that was set back: then nobody knows.
+ */
 export async function refreshBootDevice(client: IpmiClient, { flags, at }: FleetingFlags): Promise<void> {
-  if (client.clock.now() - at < 30_000) return;
+  const age = client.clock.now() - at;
+  if ((age >= 0 && age < 30_000) || age > meantForMs) return;
   await client.raw(bootOptions.set(flags), { repeatable: true });
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Failure, failureOf, ipmiError } from './failures.ts';
-import { passwordFile, type RunningTool, runTool, startTool, type ToolRun } from './session.ts';
+import { passwordFile, runTool, type ToolRun } from './session.ts';
 
 /** Cipher suites, best first: 17 is HMAC-SHA256, 3 HMAC-SHA1; what is below them does not protect the password (IPMI 2.0 table 22-20). */
 const cipherSuites = [17, 3] as const;
@@ -85,17 +85,6 @@ export class IpmiClient {
     return parseBytes(await this.run(rawCommand(bytes), request));
   }
 
-  /**
-   * Starts a command that goes on until it is ended, e.g. `['sol', 'activate']`, beside whatever else is run.
-   * @throws as `run`: whether the BMC lets us in is asked first
-   */
-  async start(command: readonly string[]): Promise<RunningTool> {
-    await this.raw([0x06, 0x01], { repeatable: true });
-    const { program = 'ipmitool', password, ciphers, address } = this.#options;
-    const args = [...this.#session(ciphers.find(address) ?? cipherSuites[0]), ...command];
-    return startTool({ program, args, password });
-  }
-
   async #inTurn(command: readonly string[], request: Request) {
     this.#check();
     for (let tries = 1; ; tries++) {
@@ -147,12 +136,19 @@ export class IpmiClient {
     const timing = ['-N', String(retries.seconds), '-R', String(retries.times)];
     // One -v has it say why no session came about; of tables it would make something else.
     const talk = isTable(command) ? [] : ['-v'];
-    const args = [...this.#session(suite), ...timing, ...talk, ...command];
+    const args = [
+      '-I',
+      'lanplus',
+      ...this.#target,
+      '-C',
+      String(suite),
+      '-L',
+      this.#role,
+      ...timing,
+      ...talk,
+      ...command,
+    ];
     return runTool({ program, args, password, timeoutMs, signal });
-  }
-
-  #session(suite: number): string[] {
-    return ['-I', 'lanplus', ...this.#target, '-C', String(suite), '-L', this.#role];
   }
 
   #check(): void {

@@ -13,15 +13,19 @@ const tableMs = 150_000;
  * CPUs, memory, NICs and disks: `notes` says so.
  * @throws RailheadError as the client, when not even the chassis answers
  */
-export async function inspect(client: IpmiClient): Promise<OobInventory> {
-  const { power, faults } = await chassisStatus(client);
+export async function inspect(client: IpmiClient, signal?: AbortSignal): Promise<OobInventory> {
+  const { power, faults } = await chassisStatus(client, signal);
   const notes = ['IPMI tells nothing of CPUs, memory, NICs and disks: inspect the machine by its ramdisk'];
   const told = async (command: string[]): Promise<string> => {
-    const { stdout, failure } = await client.attempt(command, { repeatable: true, timeoutMs: tableMs });
+    const { stdout, failure } = await client.attempt(command, {
+      repeatable: true,
+      timeoutMs: tableMs,
+      signal,
+    });
     if (failure !== undefined && stdout.trim() === '') notes.push(`${command.join(' ')}: ${failure.words}`);
     return stdout;
   };
-  const controller = parseController(await client.raw([0x06, 0x01], { repeatable: true }));
+  const controller = parseController(await client.raw([0x06, 0x01], { repeatable: true, signal }));
   const uuid = parseGuid(await told(['mc', 'guid']));
   const fru = machineFru(parseFrus(await told(['fru', 'print'])));
   const sensors = parseSensors(await told(['-c', 'sdr', 'list', 'full']));

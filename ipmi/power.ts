@@ -12,6 +12,8 @@ export interface PowerRun {
   signal?: AbortSignal | undefined;
   /** How long an OS may take to obey before it is switched off; never when left out. */
   forceAfterMs?: number | undefined;
+  /** Called right before the command that has the firmware start, which may come long after the first one. */
+  beforeStart?(): Promise<void>;
 }
 
 /** The words of `ipmitool chassis power`. */
@@ -31,6 +33,7 @@ export async function setPower(client: IpmiClient, action: PowerAction, run: Pow
   const step = plan(action, now);
   if (step === undefined) return now;
   for (const { control, until } of step) {
+    if (starts(control)) await run.beforeStart?.();
     await send(client, control, until, run);
     if (control === 'soft' && run.forceAfterMs !== undefined)
       await endOrForce(client, action, run.forceAfterMs, run);
@@ -39,17 +42,24 @@ export async function setPower(client: IpmiClient, action: PowerAction, run: Pow
   return step.at(-1)?.until ?? now;
 }
 
+function starts(control: Control): boolean {
+  return control === 'on' || control === 'cycle' || control === 'reset';
+}
+
 async function endOrForce(
   client: IpmiClient,
   action: PowerAction,
   patience: number,
   run: PowerRun,
 ): Promise<void> {
-  const deadline = Math.min(run.deadline, client.clock.now() + patience);
+  const ends = client.clock.now() + patience;
+  const deadline = Math.min(run.deadline, ends);
   try {
     await waitFor(client, 'off', action, { ...run, deadline });
   } catch (error) {
-    if (!hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'power-timeout') throw error;
+    const hadItsTime = ends <= run.deadline;
+    if (!hadItsTime || !hasCode(error, 'DRIVER_ERROR') || error.details.reason !== 'power-timeout')
+      throw error;
     await send(client, 'off', 'off', run);
     await waitFor(client, 'off', action, run);
   }
@@ -86,10 +96,11 @@ const stepsOfRunning: Readonly<Record<Exclude<PowerAction, 'on'>, Step[]>> = {
   nmi: [{ control: 'diag', until: 'on' }],
 };
 
-/** Sends a command once. After a failure the state is looked at: the answer may be lost, or the machine there already. */
+/** Sends a command once, to its end even if it is cancelled meanwhile. After a failure the state is looked at: the answer may be lost, or the machine there already. */
 async function send(client: IpmiClient, control: Control, until: Power, { signal }: PowerRun): Promise<void> {
+  signal?.throwIfAborted();
   const command = ['chassis', 'power', control];
-  const { failure } = await client.attempt(command, { signal });
+  const { failure } = await client.attempt(command);
   if (failure === undefined) return;
   const isTransition = control === 'on' || control === 'off' || control === 'soft';
   if (isTransition && (await isThere(client, until, failure, signal))) return;

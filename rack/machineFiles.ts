@@ -1,6 +1,6 @@
-import { access, copyFile, mkdir, open, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isENOENT } from '#base/errors.ts';
+import { exists } from '#base/exists.ts';
 import { bmcCertificate } from './bmc/certificate.ts';
 import type { RackDisk } from './machine/disks.ts';
 import { firmwareFile } from './machine/emulator.ts';
@@ -33,14 +33,4 @@ async function makeNvram({ firmware: name, nvram, emulator }: MachineRecord): Pr
   const template = firmware(name).nvramTemplate;
   if (template === undefined || (await exists(nvram))) return;
   await copyFile(firmwareFile(template, emulator), nvram);
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch (error) {
-    if (isENOENT(error)) return false;
-    throw error;
-  }
 }

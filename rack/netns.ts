@@ -1,4 +1,5 @@
 import { type CommandOptions, run } from '#base/command.ts';
+import { ignore } from '#base/errors.ts';
 import type { RackNamespaces } from './record.ts';
 
 export function namespaceNames(prefix: string): RackNamespaces {
@@ -36,4 +37,21 @@ export async function listNamespaces(): Promise<string[]> {
 export async function processesIn(namespace: string): Promise<number[]> {
   const listing = await run('ip', ['netns', 'pids', namespace]);
   return listing.split(/\s+/).filter(Boolean).map(Number);
+}
+
+/** Ends every process in the namespaces, without asking, and removes these with all that is in them. What is gone already is no error. */
+export async function removeNamespaces(names: readonly string[]): Promise<void> {
+  const present = await listNamespaces();
+  for (const name of names.filter((one) => present.includes(one))) {
+    for (const pid of await processesIn(name)) if (pid !== process.pid) kill(pid);
+    await run('ip', ['netns', 'delete', name]);
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    ignore();
+  }
 }

@@ -1,6 +1,5 @@
 import { run } from '#base/command.ts';
-import { ignore } from '#base/errors.ts';
-import { listNamespaces, processesIn, runIn } from './netns.ts';
+import { removeNamespaces, runIn } from './netns.ts';
 import type { RackNamespaces } from './record.ts';
 
 /** Addresses of a rack. All of it lives in the rack's own namespaces, so that every rack can use the same. */
@@ -58,11 +57,8 @@ export async function buildNetwork(
 }
 
 /** Ends every process in the rack's namespaces and removes these with all that is in them. What is gone already is no error. */
-export async function removeNetwork(namespaces: RackNamespaces): Promise<void> {
-  const present = await listNamespaces();
-  for (const namespace of Object.values(namespaces)) {
-    if (present.includes(namespace)) await removeNamespace(namespace);
-  }
+export function removeNetwork(namespaces: RackNamespaces): Promise<void> {
+  return removeNamespaces(Object.values(namespaces));
 }
 
 async function addNamespaces(names: readonly string[]): Promise<void> {
@@ -111,17 +107,4 @@ function uplink(gateway: string): string[] {
 
 async function ipBatch(namespace: string, commands: readonly string[]): Promise<void> {
   await runIn(namespace, ['ip', '-batch', '-'], { input: `${commands.join('\n')}\n` });
-}
-
-async function removeNamespace(namespace: string): Promise<void> {
-  for (const pid of await processesIn(namespace)) if (pid !== process.pid) kill(pid);
-  await run('ip', ['netns', 'delete', namespace]);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    ignore();
-  }
 }

@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import { run } from '#base/command.ts';
+import { exists } from '#base/exists.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { qemuProgram } from './machine/commandLine.ts';
 import { type FirmwareName, firmware } from './machine/firmware.ts';
@@ -71,11 +71,4 @@ async function missingFirmware(names: readonly FirmwareName[]): Promise<Missing[
     (await exists(file)) ? [] : [{ what: file, package: 'ovmf' }],
   );
   return (await Promise.all(checked)).flat();
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

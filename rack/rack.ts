@@ -66,11 +66,6 @@ export function powerOff(machine: MachineRecord): Promise<MachineStatus> {
   return machinePower(machine, 'ForceOff');
 }
 
-/** Powers a machine on, past its BMC. */
-export function powerOn(machine: MachineRecord): Promise<MachineStatus> {
-  return machinePower(machine, 'On');
-}
-
 /** The file that holds a machine's disk, counted from 0. */
 export function readDisk(machine: MachineRecord, index: number): string {
   const disk = machine.disks[index];

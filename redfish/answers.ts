@@ -1,6 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Json } from './json.ts';
-import { type BmcMessage, messagesOf, says } from './messages.ts';
+import { type BmcMessage, messagesOf, plainText, says } from './messages.ts';
 
 /** One HTTP answer of a BMC. */
 export interface Answer {
@@ -11,8 +11,8 @@ export interface Answer {
   text: string;
 }
 
-export function isSuccess(answer: Answer): boolean {
-  return answer.status >= 200 && answer.status < 300;
+export function isSuccess({ status }: Pick<Answer, 'status'>): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** An answer that says no. `answer` is kept so that an operation can look what the BMC asks for. */
@@ -36,17 +36,25 @@ export class BmcRefusal extends RailheadError {
 
 function sentence(method: string, path: string, answer: Answer, messages: readonly BmcMessage[]): string {
   const said = messages.map((message) => `${message.id}: ${message.text}`).join('; ');
-  return `the BMC answered HTTP ${answer.status} to ${method} ${path}: ${said || firstWords(answer.text) || 'no reason given'}`;
+  const words = said || firstWords(answer.text) || 'no reason given';
+  return `the BMC answered HTTP ${answer.status}${without(answer)} to ${method} ${path}: ${words}`;
+}
+
+/** What is missing, as far as the status tells. */
+function without({ status }: Answer): string {
+  if (status === 401 || status === 403) return ' (has its user the privilege?)';
+  return isSuccess({ status }) ? ' without a resource' : '';
 }
 
 function reasonOf(answer: Answer, messages: readonly BmcMessage[]): string {
   // Supermicro answers so to what its license does not cover (metal3-io/ironic-image issue 688).
   if (says(messages, 'OemLicenseNotPassed')) return 'license';
+  if (isSuccess(answer)) return 'malformed';
   return answer.status === 503 || answer.status === 429 ? 'busy' : 'refused';
 }
 
 function firstWords(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  return plainText(text, 200);
 }
 
 /** @throws BmcRefusal unless the answer is a success */

@@ -1,14 +1,16 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
-import type { SerialConsole } from '#console/session.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { RedfishClient, type Resource } from './client.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
+import type { Limits } from './limits.ts';
+import { readEventLog } from './logs/log.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
 import { cdSlots } from './media/slots.ts';
@@ -19,7 +21,6 @@ import { clearBootDevice, setBootDevice } from './operations/setBootDevice.ts';
 import { type PowerOptions, setPower } from './operations/setPower.ts';
 import { type PinOptions, pinnedAgent } from './pin.ts';
 import { relayRequest } from './relay.ts';
-import { managerSshOf, serialConsoleOf } from './serialConsole.ts';
 import { findSystem } from './system.ts';
 import { vendorOf } from './vendors/index.ts';
 import { factsOf, type Vendor } from './vendors/vendor.ts';
@@ -40,47 +41,50 @@ export interface BmcOptions extends PinOptions {
 
 export interface Bmc {
   /** @throws RailheadError DRIVER_ERROR, reason `power-timeout` when the BMC knows neither on nor off for 30 s */
-  getPower(): Promise<Power>;
+  getPower(limits?: Limits): Promise<Power>;
   /**
    * Brings the machine's power to what the action asks and waits until the BMC says so. `deadline` is in
    * milliseconds since the epoch; default 2 minutes from now. `forceAfterMs`: how long an OS may take to obey a graceful action.
    * @throws RailheadError DRIVER_ERROR (reason `power-timeout` names the last state), UNSUPPORTED,
    *   INVALID_STATE (`powered-off`)
    */
-  setPower(action: PowerAction, options?: Partial<PowerOptions>): Promise<Power>;
+  setPower(action: PowerAction, options?: Partial<PowerOptions> & Limits): Promise<Power>;
   /**
    * Sets the next boot's device (`persistent`: every boot's) and reads it back.
    * @throws RailheadError DRIVER_ERROR, reason `not-stored` when the BMC accepted it and did not keep it;
    *   UNSUPPORTED
    */
-  setBootDevice(override: BootOverride): Promise<BootOverride>;
+  setBootDevice(override: BootOverride, limits?: Limits): Promise<BootOverride>;
   /** Takes an override back: the machine boots as its firmware is set up. */
-  clearBootDevice(): Promise<void>;
+  clearBootDevice(limits?: Limits): Promise<void>;
   /** What the BMC knows of its machine, on or off. What it refuses to tell is named in `notes`. */
-  inspect(): Promise<OobInventory>;
+  inspect(limits?: Limits): Promise<OobInventory>;
   /**
    * Presents the image at `url` to the machine as a CD and waits until the BMC shows it. `deadline` as for `setPower`.
    * @throws RailheadError UNSUPPORTED, reason `virtual-media`, when the BMC has no virtual CD drive; DRIVER_ERROR
    */
-  insertMedia(url: string, options?: { deadline?: number }): Promise<void>;
+  insertMedia(url: string, limits?: Limits): Promise<void>;
   /** The URL of what is in the virtual CD drive; undefined when nothing is, or there is no drive. */
-  insertedMedia(): Promise<string | undefined>;
+  insertedMedia(limits?: Limits): Promise<string | undefined>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
-  ejectMedia(options?: { deadline?: number }): Promise<void>;
+  ejectMedia(limits?: Limits): Promise<void>;
   /** Health and power in one reading. */
-  health(): Promise<BmcHealth>;
-  /** The ways to the machine's serial port: `redfish/serialConsole.ts`. */
-  serialConsole(): Promise<SerialConsole>;
+  health(limits?: Limits): Promise<BmcHealth>;
+  /** What is new in its event log since `mark`; undefined when it has none. */
+  readLog(mark: LogMark | undefined, limits?: Limits): Promise<LogReading | undefined>;
   /** Sends one request as it is: `redfish/relay.ts`. */
-  relay(request: RelayRequest): Promise<RelayAnswer>;
+  relay(request: RelayRequest, limits?: Limits): Promise<RelayAnswer>;
   /** Ends the session and the connections. */
   close(): Promise<void>;
 }
 
-const readLimitMs = 30_000;
+/** How long a BMC may know no power state. */
+const settleLimitMs = 30_000;
 /** What was read to find the system is an answer to the question that made us look for it, and to no later one. */
 const freshForMs = 1000;
-const writeLimitMs = 120_000;
+const usualLimitMs = 120_000;
+/** A BMC is asked for each of its machine's parts, hundreds of them, and slow ones take seconds for each. */
+const inspectLimitMs = 600_000;
 
 /**
  * A BMC by Redfish. Nothing is sent before the first call. Every method may fail with DRIVER_ERROR and reason
@@ -107,7 +111,7 @@ class RedfishBmc implements Bmc {
   readonly #memory: BmcMemory;
   /** Power and boot device change one after the other, never into each other. */
   readonly #changes = new Slots(1);
-  #found: Promise<Machine> | undefined;
+  #found: Machine | undefined;
 
   constructor(client: RedfishClient, clock: Clock, log: Log, memory: BmcMemory) {
     this.#client = client;
@@ -116,64 +120,56 @@ class RedfishBmc implements Bmc {
     this.#memory = memory;
   }
 
-  async getPower(): Promise<Power> {
-    const machine = await this.#machine();
-    return (await waitForPower(machine, ['on', 'off'], this.#clock.now() + readLimitMs)).power;
+  async getPower(limits: Limits = {}): Promise<Power> {
+    const machine = await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits });
+    return (await waitForPower(machine, ['on', 'off'], this.#clock.now() + settleLimitMs)).power;
   }
 
-  setPower(action: PowerAction, options: Partial<PowerOptions> = {}): Promise<Power> {
-    return this.#changes.run(async () => {
-      const deadline = this.#clock.now() + writeLimitMs;
-      return setPower(await this.#machine(), action, { deadline, ...options });
-    });
+  setPower(action: PowerAction, options: Partial<PowerOptions> & Limits = {}): Promise<Power> {
+    return this.#change(options, (machine, deadline) => setPower(machine, action, { ...options, deadline }));
   }
 
-  setBootDevice(override: BootOverride): Promise<BootOverride> {
-    return this.#changes.run(async () =>
-      setBootDevice(await this.#machine(), override, this.#clock.now() + writeLimitMs),
+  setBootDevice(override: BootOverride, limits: Limits = {}): Promise<BootOverride> {
+    return this.#change(limits, (machine, deadline) => setBootDevice(machine, override, deadline));
+  }
+
+  clearBootDevice(limits: Limits = {}): Promise<void> {
+    return this.#change(limits, clearBootDevice);
+  }
+
+  async inspect(limits: Limits = {}): Promise<OobInventory> {
+    return inspect(await this.#machine({ deadline: this.#clock.now() + inspectLimitMs, ...limits }));
+  }
+
+  insertMedia(url: string, limits: Limits = {}): Promise<void> {
+    return this.#change(limits, (machine, deadline) => insertMedia(machine, url, deadline));
+  }
+
+  async insertedMedia(limits: Limits = {}): Promise<string | undefined> {
+    const slots = await cdSlots(
+      await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
     );
-  }
-
-  clearBootDevice(): Promise<void> {
-    return this.#changes.run(async () =>
-      clearBootDevice(await this.#machine(), this.#clock.now() + writeLimitMs),
-    );
-  }
-
-  async inspect(): Promise<OobInventory> {
-    return inspect(await this.#machine());
-  }
-
-  insertMedia(url: string, options: { deadline?: number } = {}): Promise<void> {
-    return this.#changes.run(async () =>
-      insertMedia(await this.#machine(), url, options.deadline ?? this.#clock.now() + writeLimitMs),
-    );
-  }
-
-  async insertedMedia(): Promise<string | undefined> {
-    const slots = await cdSlots(await this.#machine());
     return slots.find(({ inserted }) => inserted)?.image;
   }
 
-  ejectMedia(options: { deadline?: number } = {}): Promise<void> {
-    return this.#changes.run(async () =>
-      ejectMedia(await this.#machine(), options.deadline ?? this.#clock.now() + writeLimitMs),
-    );
+  ejectMedia(limits: Limits = {}): Promise<void> {
+    return this.#change(limits, ejectMedia);
   }
 
-  async health(): Promise<BmcHealth> {
-    const { client, path } = await this.#machine();
+  async health(limits: Limits = {}): Promise<BmcHealth> {
+    const { client, path } = await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits });
     return healthOf((await client.get(path)).body);
   }
 
-  async serialConsole(): Promise<SerialConsole> {
-    const { client, path, vendor } = await this.#machine();
-    const { body } = await client.get(path);
-    return serialConsoleOf(body, vendor, await managerSshOf(client, body));
+  async readLog(mark: LogMark | undefined, limits: Limits = {}): Promise<LogReading | undefined> {
+    return readEventLog(await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }), mark);
   }
 
-  relay(request: RelayRequest): Promise<RelayAnswer> {
-    return relayRequest(this.#client, request);
+  relay(request: RelayRequest, limits: Limits = {}): Promise<RelayAnswer> {
+    return relayRequest(
+      this.#client.within({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
+      request,
+    );
   }
 
   close(): Promise<void> {
@@ -197,17 +193,23 @@ class RedfishBmc implements Bmc {
     };
   }
 
-  /** Found once; a failure is not kept. */
-  #machine(): Promise<Machine> {
-    this.#found ??= this.#find().catch((error) => {
-      this.#found = undefined;
-      throw error;
-    });
-    return this.#found;
+  /** One change after the other, each with a deadline. */
+  #change<Result>(
+    { deadline = this.#clock.now() + usualLimitMs, signal }: Limits,
+    change: (machine: Machine, deadline: number) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#changes.run(async () => change(await this.#machine({ deadline, signal }), deadline), signal);
   }
 
-  async #find(): Promise<Machine> {
-    const { root, system } = await findSystem(this.#client);
+  /** For a piece of work that ends by these limits. Found once; a failure is not kept. */
+  async #machine(limits: Limits = {}): Promise<Machine> {
+    const client = this.#client.within(limits);
+    this.#found ??= await this.#find(client);
+    return { ...this.#found, client };
+  }
+
+  async #find(client: RedfishClient): Promise<Machine> {
+    const { root, system } = await findSystem(client);
     const facts = factsOf(root, system.body);
     const vendor = vendorOf(facts);
     rememberOf(this.#memory, [facts.manufacturer, facts.model, facts.firmwareVersion].join(' '));

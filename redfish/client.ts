@@ -1,15 +1,18 @@
 import type { Agent } from 'undici';
+import { abortable } from '#base/abortable.ts';
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
-import { type Answer, isSuccess, mustSucceed } from './answers.ts';
+import { type Answer, BmcRefusal, isSuccess, mustSucceed } from './answers.ts';
 import { Credentials } from './credentials.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
-import { asObject, asText, type JsonObject, parseBody } from './json.ts';
+import { asObject, asText, isObject, type JsonObject, parseBody } from './json.ts';
+import { endOf, isTimeout, type Limits } from './limits.ts';
 import type { BmcMemory } from './memory.ts';
 import { retryAfterMs } from './retryAfter.ts';
-import { BmcUnreachable, type Exchange, exchange, linkPath } from './transport.ts';
+import { BmcUnreachable, type Exchange, exchange, linkPath, NotConnected } from './transport.ts';
 
 export interface ClientOptions {
   origin: string;
@@ -28,8 +31,10 @@ export interface Resource {
   tag: string | undefined;
 }
 
-const rootPath = '/redfish/v1/';
+export const rootPath = '/redfish/v1/';
 const readTries = 4;
+/** How long what is on its way has to come to its end when the connections are closed. */
+const closeLimitMs = 5000;
 const pause = { firstMs: 1000, maxMs: 15_000 };
 
 /**
@@ -42,41 +47,76 @@ export class RedfishClient {
   readonly #agent: Agent;
   readonly #password: string;
   readonly #credentials: Credentials;
-  readonly #reads = new Slots(2);
-  readonly #writes = new Slots(1);
+  readonly #reads: Slots;
+  readonly #writes: Slots;
   readonly #memory: BmcMemory;
+  readonly #options: ClientOptions;
+  readonly #deadline: number;
+  readonly #end: AbortSignal | undefined;
+  /** Of which this is a view: itself where it is none. */
+  readonly #whole: RedfishClient;
+  readonly #closing = new AbortController();
   #root: JsonObject | undefined;
   #closed = false;
 
-  constructor({ agent, memory = {}, ...options }: ClientOptions) {
-    this.origin = options.origin;
-    this.clock = options.clock;
+  constructor(options: ClientOptions, limits: Limits = {}, whole?: RedfishClient) {
+    const { origin, clock, agent, password, memory = {} } = options;
+    this.origin = origin;
+    this.clock = {
+      now: clock.now,
+      sleep: (ms, signal = limits.signal ?? this.#closing.signal) => clock.sleep(ms, signal),
+    };
+    this.#options = { ...options, memory };
+    this.#deadline = limits.deadline ?? Number.POSITIVE_INFINITY;
+    this.#end = endOf(limits, clock.now());
+    this.#whole = whole ?? this;
     this.#agent = agent;
-    this.#password = options.password;
+    this.#password = password;
     this.#memory = memory;
-    this.#credentials = new Credentials({
-      ...options,
+    this.#reads = whole === undefined ? new Slots(2) : whole.#reads;
+    this.#writes = whole === undefined ? new Slots(1) : whole.#writes;
+    this.#credentials = whole === undefined ? this.#newCredentials() : whole.#credentials;
+  }
+
+  #newCredentials(): Credentials {
+    return new Credentials({
+      ...this.#options,
       send: (one) => this.#send(one),
       root: () => this.#openRoot(),
     });
   }
 
+  /**
+   * The same BMC, for a piece of work that ends by these limits: what it waits for and reads ends with it, and nothing more is written then.
+   * Session, root and turns are shared.
+   */
+  within(limits: Limits): RedfishClient {
+    return new RedfishClient(this.#options, limits, this.#whole);
+  }
+
+  /** Waits for a login, which is shared with others, no longer than this work may take. */
+  async #awaited<Result>(shared: Promise<Result>): Promise<Result> {
+    return abortable(shared, this.#end).catch((error: unknown) => this.#lateOr(error));
+  }
+
   /** The service root, which is read once: it may be read without a login (DSP0266). */
   async root(): Promise<JsonObject> {
     await this.#openRoot();
-    this.#root ??= (await this.get(rootPath)).body;
-    return this.#root;
+    this.#whole.#root ??= (await this.get(rootPath)).body;
+    return this.#whole.#root;
   }
 
   /**
    * Reads a resource. What a starting or busy BMC refuses (503, 429, a broken connection) is asked again a few
    * times.
-   * @throws BmcRefusal, BmcUnreachable, RailheadError DRIVER_ERROR of the credentials or the pin
+   * @throws BmcRefusal, also (`malformed`) for an answer that is no resource; BmcUnreachable, RailheadError DRIVER_ERROR of the credentials
+   *   or the pin
    */
   async get(link: string): Promise<Resource> {
     const path = linkPath(this.origin, link);
     const answer = mustSucceed('GET', path, await this.read(path));
-    const body = asObject(answer.body);
+    if (!isObject(answer.body)) throw new BmcRefusal('GET', path, answer);
+    const { body } = answer;
     return { path, body, tag: tagOf(answer.headers.etag, asText(body['@odata.etag'])) };
   }
 
@@ -93,13 +133,14 @@ export class RedfishClient {
   async patch(resource: Resource, body: JsonObject): Promise<Answer> {
     let { path, tag } = resource;
     let answer: Answer | undefined;
-    for (const form of ifMatchForms(tag, this.#memory.ifMatch)) {
+    const forms = ifMatchForms(tag, this.#memory.ifMatch);
+    for (const form of forms) {
       answer = await this.#retrying({ method: 'PATCH', path, body, headers: ifMatchHeader(form, tag) });
       if (answer.status !== 412 && answer.status !== 428) {
         this.#memory.ifMatch = form;
         break;
       }
-      ({ path, tag } = await this.get(path));
+      if (form !== forms.at(-1)) ({ path, tag } = await this.get(path));
     }
     return mustSucceed('PATCH', path, answer as Answer);
   }
@@ -117,57 +158,91 @@ export class RedfishClient {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#credentials.close();
+    const limit = setTimeout(() => this.#cutOff(), closeLimitMs);
+    await this.#credentials.finish();
     await this.#agent.close();
+    clearTimeout(limit);
+  }
+
+  /** Ends what hangs. */
+  #cutOff(): void {
+    this.#closing.abort();
+    void this.#agent.destroy().catch(ignore);
   }
 
   async #retrying(one: Exchange, send = this.#authorized): Promise<Answer> {
     for (let tries = 1; ; tries++) {
-      const answer = await send.call(this, one).catch((error) => {
-        if (error instanceof BmcUnreachable && !error.triedEnough && tries < readTries) return undefined;
-        if (error instanceof BmcUnreachable) error.triedEnough = true;
-        throw error;
-      });
-      if (answer !== undefined && (tries >= readTries || ![503, 429].includes(answer.status))) return answer;
-      const asked = retryAfterMs(answer?.headers['retry-after'], this.clock.now());
-      await this.clock.sleep(asked ?? backoffMs(tries, pause));
+      const answer = await send.call(this, one).catch((error) => mayBeTriedAgain(error));
+      if (!(answer instanceof BmcUnreachable) && ![503, 429].includes(answer.status)) return answer;
+      const waitMs = this.#pauseAfter(answer, tries);
+      if (tries >= readTries || this.clock.now() + waitMs > this.#deadline) return givenUp(answer);
+      await this.clock.sleep(waitMs);
     }
+  }
+
+  #pauseAfter(answer: Answer | BmcUnreachable, tries: number): number {
+    const asked = answer instanceof BmcUnreachable ? undefined : answer.headers['retry-after'];
+    return retryAfterMs(asked, this.clock.now()) ?? backoffMs(tries, pause);
   }
 
   /** With our credentials; a refused session is replaced once, and Basic that is refused is asked once more. */
   async #authorized(one: Exchange): Promise<Answer> {
-    const authorization = await this.#credentials.get();
+    const authorization = await this.#awaited(this.#credentials.get());
     const answer = await this.#send(withHeaders(one, authorization.headers));
     if (answer.status !== 401) return answer;
-    const fresh = await this.#credentials.renew(authorization);
+    const fresh = await this.#awaited(this.#credentials.renew(authorization));
     const second = await this.#send(withHeaders(one, fresh.headers));
-    if (second.status !== 401) return second;
+    // A login that was just taken proves the password: what is refused then is this one resource.
+    if (second.status !== 401 || fresh.session !== undefined) return second;
     throw this.#credentials.refuse();
   }
 
   /** What the service root says to whoever asks; nothing when it wants to know who we are first. */
   async #openRoot(): Promise<JsonObject> {
-    if (this.#root !== undefined) return this.#root;
+    const whole = this.#whole;
+    if (whole.#root !== undefined) return whole.#root;
     const answer = await this.#retrying({ method: 'GET', path: rootPath }, this.#send);
-    if (isSuccess(answer)) this.#root = asObject(answer.body);
-    return this.#root ?? {};
+    if (isSuccess(answer)) whole.#root = asObject(answer.body);
+    return whole.#root ?? {};
   }
 
-  /** The one place where something goes to the BMC. */
+  #lateOr(error: unknown): never {
+    throw isTimeout(error) ? new BmcUnreachable(this.origin, new NotConnected(error)) : error;
+  }
+
+  /** The one place where something goes to the BMC. Of a write that is on its way we want to know what became of it. */
   async #send(one: Exchange): Promise<Answer> {
-    const turn = one.method === 'GET' ? this.#reads : this.#writes;
-    const answer = await turn.run(() => exchange(this.#agent, this.origin, one));
+    const isRead = one.method === 'GET';
+    const turn = isRead ? this.#reads : this.#writes;
+    const sent = turn.run(async () => {
+      this.#end?.throwIfAborted();
+      return exchange(this.#agent, this.origin, one, isRead ? this.#end : undefined);
+    }, this.#end);
+    const answer = await sent.catch((error: unknown) => this.#lateOr(error));
     return answer.status < 400 ? answer : withoutSecret(answer, this.#password);
   }
+}
+
+/** A network that failed may be better the next time, unless that was tried inside. */
+function mayBeTriedAgain(error: unknown): BmcUnreachable {
+  if (error instanceof BmcUnreachable && !error.triedEnough) return error;
+  throw error;
+}
+
+function givenUp(last: Answer | BmcUnreachable): Answer {
+  if (!(last instanceof BmcUnreachable)) return last;
+  last.triedEnough = true;
+  throw last;
 }
 
 function withHeaders(one: Exchange, headers: Record<string, string>): Exchange {
   return { ...one, headers: { ...one.headers, ...headers } };
 }
 
-/** A BMC may quote what it was sent, and what we tell of a refusal goes into logs and errors. */
+/** A BMC may quote what it was sent, as it is or escaped, and what we tell of a refusal goes into logs and errors. */
 function withoutSecret(answer: Answer, secret: string): Answer {
-  if (secret === '' || !answer.text.includes(secret)) return answer;
-  const text = answer.text.replaceAll(secret, '***');
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
+  if (secret === '' || !forms.some((form) => answer.text.includes(form))) return answer;
+  const text = forms.reduce((shown, form) => shown.replaceAll(form, '***'), answer.text);
   return { ...answer, text, body: parseBody(text) };
 }

@@ -45,6 +45,7 @@ export class Credentials {
   readonly #options: CredentialsOptions;
   #current: Promise<Authorization> | undefined;
   #restUntil = 0;
+  #finished = false;
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
@@ -86,10 +87,17 @@ export class Credentials {
     return fresh;
   }
 
-  /** To be called when a fresh proof is refused as well. */
+  /** To be called when a fresh proof is refused as well; it is not shown once more. */
   refuse(): RailheadError {
+    this.#current = undefined;
     this.#restUntil = this.#options.clock.now() + restAfterRefusalMs;
     return refused();
+  }
+
+  /** Ends the session, and opens no other one. */
+  async finish(): Promise<void> {
+    this.#finished = true;
+    await this.close();
   }
 
   async close(): Promise<void> {
@@ -100,6 +108,7 @@ export class Credentials {
   }
 
   async #open(): Promise<Authorization> {
+    if (this.#finished) throw finished();
     if (this.#options.clock.now() < this.#restUntil) throw refused();
     const sessions = await this.#sessionsPath();
     if (sessions === undefined) return this.#basic('the BMC has no session service');
@@ -168,4 +177,9 @@ function refused(): RailheadError {
     'the BMC refuses user name or password: correct the secret; it is not tried again for five minutes, lest the account be locked',
     { reason: 'credentials-refused' },
   );
+}
+
+/** A session that is opened now would be ended by nobody. */
+function finished(): RailheadError {
+  return new RailheadError('UNAVAILABLE', 'the BMC is no longer in use: ask again', { reason: 'stopping' });
 }

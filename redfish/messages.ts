@@ -9,6 +9,16 @@ export interface BmcMessage {
   related: string[];
 }
 
+/** A refusal has one or two; what is beyond is left out, as is the end of a text that fills a screen. */
+const mostMessages = 16;
+const longestText = 512;
+
+/** A text for logs and errors: one line, without control characters. */
+export function plainText(text: string, most = longestText): string {
+  const words = text.slice(0, 8 * most).replaceAll(/[\s\p{Cc}]+/gu, ' ');
+  return words.trim().slice(0, most);
+}
+
 /**
  * The messages of an answer, wherever the BMC put them: in `error`, at the top, as a list or alone;
  * `error.code` where there are none.
@@ -19,7 +29,10 @@ export function messagesOf(body: Json | undefined): BmcMessage[] {
   const infos = [error['@Message.ExtendedInfo'], top['@Message.ExtendedInfo'], top.Messages].flatMap(
     (value) => value ?? [],
   );
-  const messages = infos.map(messageOf).filter((message) => message.id !== '' || message.text !== '');
+  const messages = infos
+    .slice(0, mostMessages)
+    .map(messageOf)
+    .filter((message) => message.id !== '' || message.text !== '');
   if (messages.length > 0 || error.code === undefined) return messages;
   return [messageOf({ MessageId: error.code, Message: error.message ?? '' })];
 }
@@ -27,8 +40,8 @@ export function messagesOf(body: Json | undefined): BmcMessage[] {
 function messageOf(value: Json): BmcMessage {
   const info = asObject(value);
   return {
-    id: asText(info.MessageId) ?? '',
-    text: asText(info.Message) ?? '',
+    id: plainText(asText(info.MessageId) ?? ''),
+    text: plainText(asText(info.Message) ?? ''),
     args: asTexts(info.MessageArgs),
     related: asTexts(info.RelatedProperties),
   };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 import { RailheadError } from '#contract/errors.ts';
+import { longestAnswer, NotConnected } from './transport.ts';
 
 export interface PinOptions {
   /** sha256 of the certificate (DER), lower-case hex. Without it the first certificate seen becomes the pin. */
@@ -45,10 +46,10 @@ export function pinnedAgent(options: PinOptions): Agent {
     connections: 3,
     headersTimeout: 60_000,
     bodyTimeout: 30_000,
-    maxResponseSize: 4 * 1024 * 1024,
+    maxResponseSize: longestAnswer,
     connect: (target, done) =>
       dial(target, (error, socket) => {
-        if (error !== null) return done(error, null);
+        if (error !== null) return done(new NotConnected(error), null);
         const found = fingerprint(socket as TLSSocket);
         if (check(found)) return done(null, socket);
         const mismatch = pinMismatch(pin, found);

@@ -1,5 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
-import type { RedfishClient, Resource } from './client.ts';
+import { BmcRefusal } from './answers.ts';
+import { type RedfishClient, type Resource, rootPath } from './client.ts';
+import { memberLinks } from './collection.ts';
 import { asObject, asText, type JsonObject, linkOf } from './json.ts';
 
 /**
@@ -8,11 +10,10 @@ import { asObject, asText, type JsonObject, linkOf } from './json.ts';
  */
 export async function findSystem(client: RedfishClient): Promise<{ root: JsonObject; system: Resource }> {
   const root = await client.root();
-  const collection = linkOf(root.Systems);
+  // Some show less of their root before a login.
+  const collection = linkOf(root.Systems) ?? linkOf((await client.get(rootPath)).body.Systems);
   if (collection === undefined) throw noSystem('its service root links to no systems');
-  const { Members } = (await client.get(collection)).body;
-  const links = (Array.isArray(Members) ? Members : []).flatMap((member) => linkOf(member) ?? []);
-  return { root, system: await theSystem(client, links) };
+  return { root, system: await theSystem(client, await memberLinks(client, collection)) };
 }
 
 /** Whether a link is to the baseboard of NVIDIA's GPUs, a second system that boots nothing and is 503 while the machine is off. */
@@ -27,10 +28,23 @@ async function theSystem(client: RedfishClient, all: readonly string[]): Promise
   if (first === undefined) throw noSystem('it manages no system');
   if (links.length === 1) return client.get(first);
   const systems: Resource[] = [];
-  for (const link of links) systems.push(await client.get(link));
+  for (const link of links) systems.push(...(await shown(client, link)));
   const physical = systems.filter((system) => (asText(system.body.SystemType) ?? 'Physical') === 'Physical');
   if (physical.length === 1 && physical[0] !== undefined) return physical[0];
-  throw noSystem(`it manages ${links.length} systems, and which is meant is unknown`);
+  throw noSystem(
+    `it manages ${links.length} systems: enroll each machine by its own BMC, not by that of their chassis`,
+  );
+}
+
+/** One of several, which may be switched off or not be ours to see. */
+async function shown(client: RedfishClient, link: string): Promise<Resource[]> {
+  return client.get(link).then(
+    (system) => [system],
+    (error) => {
+      if (error instanceof BmcRefusal) return [];
+      throw error;
+    },
+  );
 }
 
 function noSystem(why: string): RailheadError {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   architectureNames,
@@ -11,6 +11,7 @@ import { run } from '#base/command.ts';
 import { openToolbox } from '#base/debian/toolbox.ts';
 import { isENOENT } from '#base/errors.ts';
 import { keepNewest } from '#base/keepNewest.ts';
+import { inWorkFolder } from '#base/workFolder.ts';
 import { projectRoot } from './bundle.ts';
 import { type Parts, readParts } from './parts.ts';
 
@@ -60,15 +61,11 @@ export async function buildExecutable(options: ExecutableOptions = {}): Promise<
   if (found !== undefined) return found;
   options.progress?.('building the bcd executable');
   const directory = path.join(cache, 'bcd');
-  await mkdir(directory, { recursive: true });
-  const work = await mkdtemp(path.join(directory, '.partial-'));
-  try {
+  await inWorkFolder(directory, async (work) => {
     await assemble(parts, work, debianCache);
     await mkdir(path.dirname(file), { recursive: true });
     await rename(path.join(work, 'bcd'), file);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  });
   await keepNewest(directory, name, 6);
   return (await describe(file))!;
 }

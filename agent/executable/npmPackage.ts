@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '#base/command.ts';
+import { exists } from '#base/exists.ts';
+import { makeOnce } from '#base/makeOnce.ts';
 import { projectRoot } from './bundle.ts';
 
 /** A package as package-lock.json fixes it. */
@@ -27,10 +29,10 @@ export async function npmPackage(name: string, options: NpmPackageOptions): Prom
   if (await exists(installed)) return installed;
   const locked = lockedPackage(await readFile(path.join(projectRoot, 'package-lock.json'), 'utf8'), name);
   const folder = path.join(options.directory, `${name.replace('/', '+')}-${locked.version}`);
-  if (await exists(folder)) return folder;
-  options.progress?.(`downloading ${name} ${locked.version}`);
-  await fetchInto(folder, name, locked);
-  return folder;
+  return makeOnce(folder, (work) => {
+    options.progress?.(`downloading ${name} ${locked.version}`);
+    return fetchInto(work, name, locked);
+  });
 }
 
 /** @throws Error when the lock file does not fix the package's bytes */
@@ -47,29 +49,12 @@ export function hasIntegrity(bytes: Buffer, integrity: string): boolean {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}` === integrity;
 }
 
-/** The folder appears whole and checked, or not at all. */
-async function fetchInto(folder: string, name: string, locked: LockedPackage): Promise<void> {
-  await mkdir(path.dirname(folder), { recursive: true });
-  const work = await mkdtemp(path.join(path.dirname(folder), '.partial-'));
-  try {
-    const said = await run('npm', ['pack', '--json', `${name}@${locked.version}`], { cwd: work });
-    const [packed] = JSON.parse(said) as { filename: string }[];
-    const file = path.join(work, packed?.filename ?? '');
-    if (!hasIntegrity(await readFile(file), locked.integrity))
-      throw new Error(`${name} ${locked.version} from the registry is not what package-lock.json says`);
-    await run('tar', ['-xzf', file, '--no-same-owner'], { cwd: work });
-    await rename(path.join(work, 'package'), folder);
-  } catch (error) {
-    // Another process may have been first: what it unpacked is the same.
-    if (!(await exists(folder))) throw error;
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+async function fetchInto(work: string, name: string, locked: LockedPackage): Promise<string> {
+  const said = await run('npm', ['pack', '--json', `${name}@${locked.version}`], { cwd: work });
+  const [packed] = JSON.parse(said) as { filename: string }[];
+  const file = path.join(work, packed?.filename ?? '');
+  if (!hasIntegrity(await readFile(file), locked.integrity))
+    throw new Error(`${name} ${locked.version} from the registry is not what package-lock.json says`);
+  await run('tar', ['-xzf', file, '--no-same-owner'], { cwd: work });
+  return path.join(work, 'package');
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   architectureNames,
@@ -9,6 +9,7 @@ import {
 } from '#base/architecture.ts';
 import { openToolbox, type Toolbox } from '#base/debian/toolbox.ts';
 import { writeDurably } from '#base/durableFile.ts';
+import { inWorkFolder } from '#base/workFolder.ts';
 import { bundle, projectRoot } from './bundle.ts';
 import { crossZstd } from './crossZstd.ts';
 import { type Native, nativesFor } from './natives.ts';
@@ -61,14 +62,11 @@ async function compiled(native: Native, options: PartsOptions, headers: string):
   const found = await readFile(kept).catch(() => undefined);
   if (found !== undefined) return found;
   options.progress?.(`compiling ${native.name} for ${options.architecture}, a minute`);
-  const work = await mkdtemp(path.join(options.directory, '.partial-'));
-  try {
-    const bytes = await crossZstd({ triplet, toolbox, headers, work });
-    await writeDurably(kept, bytes);
-    return bytes;
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  const bytes = await inWorkFolder(options.directory, (work) =>
+    crossZstd({ triplet, toolbox, headers, work }),
+  );
+  await writeDurably(kept, bytes);
+  return bytes;
 }
 
 async function compiledKey(native: Native, toolbox: Toolbox): Promise<string> {

@@ -26,7 +26,8 @@ export interface RenewingParts {
  * Renews the agent's certificate as long as it runs: at about half of its life, at once when it has ended, and when the centre issues by
  * a new CA. It ends when the centre revokes the agent, which the identity then says.
  */
-export function startRenewing({ kept, server, log }: RenewingParts): Closable {
+export function startRenewing(parts: RenewingParts): Closable {
+  const { kept } = parts;
   const stop = new AbortController();
   const jitter = Math.random();
   let authority = authorities(kept.current.ca)[0];
@@ -37,23 +38,9 @@ export function startRenewing({ kept, server, log }: RenewingParts): Closable {
         await nap(lookMs);
         continue;
       }
-      if (await renewOnce()) continue;
+      if (await renewOnce(parts)) continue;
       failures++;
       await nap(backoffMs(failures, retryLimits));
-    }
-  };
-  const renewOnce = async () => {
-    try {
-      await renewCertificate(kept, server);
-      log.info({ expiresAt: kept.current.expiresAt, counter: kept.current.counter }, 'certificate renewed');
-      return true;
-    } catch (error) {
-      if (isFinal(error)) await kept.markRevoked((error as Error).message);
-      log[isFinal(error) ? 'error' : 'warn'](
-        { err: error, expiresAt: kept.current.expiresAt },
-        'the certificate is not renewed',
-      );
-      return false;
     }
   };
   let wake = new AbortController();
@@ -76,6 +63,22 @@ export function startRenewing({ kept, server, log }: RenewingParts): Closable {
       await working;
     },
   };
+}
+
+/** Whether it was renewed. */
+async function renewOnce({ kept, server, log }: RenewingParts): Promise<boolean> {
+  try {
+    await renewCertificate(kept, server);
+    log.info({ expiresAt: kept.current.expiresAt, counter: kept.current.counter }, 'certificate renewed');
+    return true;
+  } catch (error) {
+    if (isFinal(error)) await kept.markRevoked((error as Error).message);
+    log[isFinal(error) ? 'error' : 'warn'](
+      { err: error, expiresAt: kept.current.expiresAt },
+      'the certificate is not renewed',
+    );
+    return false;
+  }
 }
 
 /** Whether to renew now: half of the certificate's life has gone (a tenth earlier by `jitter`, 0 to 1), or an older CA issued it. */

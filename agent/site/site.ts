@@ -13,11 +13,9 @@ import { openAdminListener, openLocalSocket } from './admin/listener.ts';
 import { pullOnDemand } from './cache/onDemand.ts';
 import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
-import { createConsoles } from './console/consoles.ts';
-import { consoleOpener } from './console/open.ts';
-import { startRecorder } from './console/recorder.ts';
 import { seenMachineNews } from './discovery/news.ts';
 import { SeenMachines } from './discovery/seenMachines.ts';
+import { confirmOperation } from './drivers/confirmOperation.ts';
 import type { BoundNode } from './drivers/open.ts';
 import { createRequests } from './drivers/requests.ts';
 import { siteDrivers } from './drivers/siteDrivers.ts';
@@ -28,6 +26,7 @@ import { createProgressBox } from './link/progress.ts';
 import { localSocket } from './localSocket.ts';
 import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
+import { mediaPlaces } from './mediaPlaces.ts';
 import { machineListens } from './networks.ts';
 import { openBoot } from './openBoot.ts';
 import { createBmcs } from './operations/bmcs.ts';
@@ -117,12 +116,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
   const bmcs = keep(createBmcs({ open: drivers, log }));
   const everyMs = durationMs(config.bmc.healthEvery);
-  keep(watchHealth({ state, bmcs, everyMs, onEvent: news.wake, log }));
-  const { ipmitool } = config.bmc;
-  const { sshKeys, cipherSuites: ciphers } = state;
-  const openConsole = consoleOpener({ bmcs, sshKeys, ciphers, ipmitool, credentialsOf, log });
-  const consoles = keep(createConsoles(openConsole, log));
-  const recorder = keep(startRecorder({ state, consoles, onEvent: news.wake, log }));
+  const logEveryMs = durationMs(config.bmc.logEvery);
+  keep(watchHealth({ state, bmcs, everyMs, logEveryMs, onEvent: news.wake, log }));
   const admin = {
     siteId,
     stateDirectory,
@@ -135,20 +130,36 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     troubles,
     requests,
     bmcs,
-    consoles,
-    recorder,
     log,
   };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
   const startWork = () => {
     const { signingKeys } = kept;
-    const executor = startExecutor({ siteId, signingKeys, state, cache, bmcs, onResult: news.wake, log });
+    const executor = startExecutor({
+      ...{ siteId, signingKeys, state, cache, bmcs },
+      mediaPlaces: mediaPlaces(config.bmc.mediaUrl, bootServer),
+      onResult: news.wake,
+      log,
+    });
     const trust = trustExchange(kept, revocations, log);
-    const common = { siteId, signingKeys, client, trust, state, cache, executor, secrets };
+    const { mediaFrom } = config.bmc;
+    const { journal } = state;
+    const confirm = (operationId: string) => confirmOperation(operationId, { journal, requests, log });
+    const common = {
+      siteId,
+      signingKeys,
+      client,
+      trust,
+      state,
+      cache,
+      executor,
+      secrets,
+      settings: { mediaFrom },
+    };
     return [
       executor,
-      startLink({ ...common, progress, seen: seenNews, machines, news, onOperations, log }),
+      startLink({ ...common, progress, seen: seenNews, machines, news, onOperations, confirm, log }),
       startRenewing({ kept, server, log }),
     ];
   };

@@ -106,7 +106,7 @@ export class Apt {
 }
 
 /** The deb822 source entries: package indexes only, signed by the archive's key. */
-export function sourcesFile(sources: readonly Source[], settings: AptSettings): string {
+function sourcesFile(sources: readonly Source[], settings: AptSettings): string {
   return sources
     .map(({ uri, suite }) =>
       [

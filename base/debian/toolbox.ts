@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type CommandOptions, run } from '#base/command.ts';
-import { type DebianOptions, type DebianPackage, download, unpack } from '#base/debian.ts';
+import { type DebianOptions, type DebianPackage, download } from '#base/debian.ts';
+import { unpackOnce } from './unpackOnce.ts';
 
 /** Programs of the fixed suite that run on any host without being installed, so that they build the same everywhere. */
 export interface Toolbox {
@@ -30,7 +30,8 @@ export async function openToolbox(packages: readonly string[], options: DebianOp
     packages,
     withDependencies: true,
   });
-  const root = await unpackOnce(found, path.resolve(options.cacheDirectory, 'toolboxes'));
+  const folder = path.resolve(options.cacheDirectory, 'toolboxes', digestOf(found));
+  const root = await unpackOnce(found, folder);
   const { loader, libraries } = loaders[architecture];
   const start = ['--library-path', path.join(root, libraries)];
   const command = (program: string, args: readonly string[]): [string, string[]] => [
@@ -45,28 +46,7 @@ export async function openToolbox(packages: readonly string[], options: DebianOp
   };
 }
 
-/** A folder named by the packages' digests appears whole or not at all. */
-async function unpackOnce(packages: readonly DebianPackage[], directory: string): Promise<string> {
+function digestOf(packages: readonly DebianPackage[]): string {
   const digest = createHash('sha256').update(packages.map(({ sha256 }) => sha256).join('\n'));
-  const root = path.join(directory, digest.digest('hex').slice(0, 32));
-  if (await exists(root)) return root;
-  await mkdir(directory, { recursive: true });
-  const temporary = await mkdtemp(path.join(directory, '.partial-'));
-  try {
-    for (const { file } of packages) await unpack(file, temporary);
-    await rename(temporary, root);
-  } catch (error) {
-    // Another process may have been first: what it unpacked is the same.
-    if (!(await exists(root))) throw error;
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
-  return root;
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+  return digest.digest('hex').slice(0, 32);
 }

@@ -9,6 +9,7 @@ import type { Sighting } from '../sighting.ts';
 import { type AddressView, candidates, offerMs } from './allocation.ts';
 import { type ClientFacts, clientFacts, peekClientKey } from './client.ts';
 import { Conversations } from './conversations.ts';
+import { answerDatagram, type Datagram } from './datagram.ts';
 import { type Decision, decide } from './decide.ts';
 import { replyDestination } from './destination.ts';
 import { Intake } from './intake.ts';
@@ -18,12 +19,12 @@ import type { DhcpNetwork, Reservations } from './network.ts';
 import { networkOf } from './networkOf.ts';
 import { observeMessage, observeOffer } from './observe.ts';
 import { readOption } from './options.ts';
-import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
+import { type DhcpPacket, encodePacket, hardwareAddress } from './packet.ts';
 import { answersOn67 } from './ports.ts';
 import { type HostView, kernelNeighbours, Probes } from './probes.ts';
 import { messageType } from './reply.ts';
 import { type DhcpSocketOptions, type DhcpSockets, openDhcpSockets } from './sockets.ts';
-import { tapReply, tapRequest } from './tapped.ts';
+import { tapReply } from './tapped.ts';
 
 export interface DhcpServerOptions extends Omit<DhcpSocketOptions, 'address'> {
   /** That of the interface first, then those that relays forward from. */
@@ -64,10 +65,11 @@ export async function startDhcpServer(options: DhcpServerOptions): Promise<Closa
   });
   const intake = new Intake<Datagram>({
     isKnown: (client) => isKnown(client, options),
-    serve: (datagram) => serve(datagram, serving),
+    serve: (datagram) => answerDatagram(datagram, arrival, (packet) => respond(packet, serving)),
     onDropped: (dropped) =>
       log.warn({ interface: interfaceName, ...dropped }, 'DHCP: messages dropped, there were too many'),
   });
+  const arrival = { own: networks[0].address, port: 67, tap: options.tap, log } as const;
   const receive = (bytes: Buffer, from: RemoteInfo) => intake.take(peekClientKey(bytes), { bytes, from });
   const sockets = await openDhcpSockets({ ...options, address: networks[0].address }, receive);
   const [conversations, journal] = [new Conversations(), new Journal(options)];
@@ -92,11 +94,6 @@ export async function startDhcpServer(options: DhcpServerOptions): Promise<Closa
   };
 }
 
-interface Datagram {
-  bytes: Buffer;
-  from: RemoteInfo;
-}
-
 /** A machine that the site has named, or that uses an address of ours. */
 function isKnown(client: string, { reservations, leases, networks, clock }: DhcpServerOptions): boolean {
   if (reservations.reservation(client) !== undefined) return true;
@@ -105,21 +102,6 @@ function isKnown(client: string, { reservations, leases, networks, clock }: Dhcp
     const lease = leases.of(network).ofClient(client);
     return lease?.state === 'bound' && lease.expiresAt > now;
   });
-}
-
-/** One datagram. Nothing that a client sends gets past here as an exception. */
-function serve({ bytes, from }: Datagram, serving: Serving): void {
-  const { log } = serving;
-  try {
-    const packet = decodePacket(bytes);
-    if ('malformed' in packet) log.debug({ from: from.address, ...packet }, 'no DHCP message');
-    else {
-      tapRequest(serving.tap, packet, { bytes, from, own: serving.networks[0].address, port: 67 });
-      respond(packet, serving);
-    }
-  } catch (error) {
-    log.error({ err: error, from: from.address }, 'a DHCP message could not be answered');
-  }
 }
 
 function respond(packet: DhcpPacket, serving: Serving): void {

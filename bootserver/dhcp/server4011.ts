@@ -6,14 +6,15 @@ import type { Boots } from '../boots.ts';
 import type { HeardAddresses } from '../heardAddresses.ts';
 import type { PacketTap } from '../packetTap.ts';
 import { type ClientFacts, clientFacts, peekClientKey } from './client.ts';
+import { answerDatagram, type Datagram } from './datagram.ts';
 import { Intake } from './intake.ts';
 import type { DhcpNetwork, Reservations } from './network.ts';
 import { networkOf } from './networkOf.ts';
 import { observeOn4011 } from './observe.ts';
-import { type DhcpPacket, decodePacket, encodePacket, hardwareAddress } from './packet.ts';
+import { type DhcpPacket, encodePacket, hardwareAddress } from './packet.ts';
 import { decideOn4011, destinationOn4011 } from './pxe4011.ts';
 import { replyFact } from './replyFact.ts';
-import { tapReply, tapRequest } from './tapped.ts';
+import { tapReply } from './tapped.ts';
 import { WrittenMessages } from './writtenMessages.ts';
 
 export interface Server4011Options {
@@ -36,11 +37,6 @@ export interface Server4011 extends Closable {
   readonly port: number;
 }
 
-interface Datagram {
-  bytes: Buffer;
-  from: RemoteInfo;
-}
-
 interface Serving extends Server4011Options {
   socket: Socket;
   written: WrittenMessages;
@@ -50,9 +46,11 @@ interface Serving extends Server4011Options {
 export async function startServer4011(options: Server4011Options): Promise<Server4011> {
   const socket = createSocket('udp4');
   const serving = { ...options, socket, written: new WrittenMessages(options.log) };
+  const arrival = { own: options.address, port: 4011, tap: options.tap, log: options.log } as const;
   const intake = new Intake<Datagram>({
     isKnown: (client) => options.reservations.reservation(client) !== undefined,
-    serve: (datagram) => serve(datagram, serving),
+    serve: (datagram) =>
+      answerDatagram(datagram, arrival, (packet) => answer(packet, datagram.from, serving)),
     onDropped: (dropped) =>
       options.log.warn(
         { address: options.address, ...dropped },
@@ -75,21 +73,6 @@ export async function startServer4011(options: Server4011Options): Promise<Serve
       await closed;
     },
   };
-}
-
-/** One datagram. Nothing that a client sends gets past here as an exception. */
-function serve({ bytes, from }: Datagram, serving: Serving): void {
-  const { log } = serving;
-  try {
-    const packet = decodePacket(bytes);
-    if ('malformed' in packet) log.debug({ from: from.address, ...packet }, 'no DHCP message');
-    else {
-      tapRequest(serving.tap, packet, { bytes, from, own: serving.address, port: 4011 });
-      answer(packet, from, serving);
-    }
-  } catch (error) {
-    log.error({ err: error, from: from.address }, 'a message on port 4011 could not be answered');
-  }
 }
 
 function answer(packet: DhcpPacket, from: RemoteInfo, serving: Serving): void {

@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { BootFact } from '#contract/bootFact.ts';
 import { RateLimiter } from '#doors/rateLimiter.ts';
 import type { Boots } from '../boots.ts';
-import type { Sighting } from '../sighting.ts';
+import { clientSighting, type Sighting } from '../sighting.ts';
 import type { Client6Facts } from './client.ts';
 import { messageType } from './message.ts';
 import { readOption } from './options.ts';
@@ -88,27 +88,11 @@ export class Journal6 {
 }
 
 /** Where a machine is plugged in, as its relay says it (option 18, RFC 8415 §21.18). */
-function sightingOf(
-  mac: string,
-  { relays }: Relayed,
-  { uuid, architecture, kind }: Client6Facts,
-  isNewBoot: boolean,
-): Sighting {
+function sightingOf(mac: string, { relays }: Relayed, client: Client6Facts, isNewBoot: boolean): Sighting {
   const link = relayedLink(relays);
   const port = relays.map(({ options }) => readOption(options, 'interfaceId')).findLast(Boolean);
-  return {
-    mac,
-    ...(uuid !== undefined && { uuid }),
-    ...(architecture !== undefined && {
-      architecture: architecture.machine,
-      firmware: architecture.firmware,
-    }),
-    client: kind,
-    ...(link !== undefined && {
-      relay: { address: link, ...(port !== undefined && { circuitId: readable(port) }) },
-    }),
-    isNewBoot,
-  };
+  const relay = link && { address: link, ...(port && { circuitId: readable(port) }) };
+  return { mac, ...clientSighting(client), ...(relay && { relay }), isNewBoot };
 }
 
 function readable(value: Buffer): string {

@@ -2,7 +2,7 @@ import { firstConfig } from '#grub/firstConfig.ts';
 import { type Answer, scriptAnswer } from './answer.ts';
 
 /** Where GRUB looks for its configuration: below the folder of its architecture, then in the one above (by TFTP and by HTTP alike). */
-export const grubConfigNames = ['grub/x86_64-efi/grub.cfg', 'grub/arm64-efi/grub.cfg', 'grub/grub.cfg'];
+const grubConfigNames = ['grub/x86_64-efi/grub.cfg', 'grub/arm64-efi/grub.cfg', 'grub/grub.cfg'];
 
 export const grubConfigPattern = new RegExp(`^/(?:${grubConfigNames.join('|').replaceAll('.', '\\.')})$`);
 

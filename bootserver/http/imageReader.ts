@@ -20,6 +20,8 @@ export interface ImageSection {
 export interface ImageReader {
   /** Why this door does not hand out an image, whether it is here or not; undefined when it does. */
   refusal?(digest: string): WireError | undefined;
+  /** The image of the medium whose URL has this token. */
+  granted?(token: string): string | undefined;
   /** Undefined when the artifact is not ready; `state` then says why. */
   open(digest: string): Promise<OpenImage | undefined>;
   section(digest: string, name: 'linux' | 'initrd'): Promise<ImageSection | undefined>;

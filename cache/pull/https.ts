@@ -1,12 +1,14 @@
-import { type Dispatcher, errors, request } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { systemCode } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
-import { noRoom, refusedRedirect, sizeMismatch, truncated, unreachable } from '../faults.ts';
+import { noRoom, sizeMismatch, truncated, unreachable } from '../faults.ts';
 import { type AnswerFacts, type Asked, decideAnswer, validatorOf } from './answer.ts';
+import { ask, type Source } from './ask.ts';
 import { type Authorizer, urlAuthorizer } from './authorizer.ts';
-import { isRedirect, nextHop, publicPart, redirectLimit } from './redirects.ts';
+import { drop, factsOf, type HttpAnswer, mediaType } from './httpAnswer.ts';
+import { publicPart } from './redirects.ts';
 
 /** Where the bytes go: the part of an artifact that is here, and how to lengthen it or to begin anew. */
 export interface PullTarget {
@@ -27,13 +29,9 @@ export interface PullOptions {
   onSize?: (totalBytes: number) => Promise<void>;
 }
 
-/** What has arrived while a piece is being written and hashed is the next piece: small ones cost a passage to the disk's threads each. */
-const bufferBytes = 1024 * 1024;
 /** Tries without a byte of progress before a pull is given up. */
 const fruitlessTries = 4;
 const pause = { firstMs: 500, maxMs: 8000 };
-
-type Answer = Dispatcher.ResponseData;
 
 /**
  * Pulls the bytes of an `https://` source into `target`, as they are on the wire: nothing is decoded. A broken
@@ -85,8 +83,7 @@ function parseSource(source: string): URL {
 
 /** One pull and what it has learned of its source: total size and validator. */
 class Transfer {
-  readonly #source: URL;
-  readonly #authorizer: Authorizer;
+  readonly #source: Source;
   readonly #target: PullTarget;
   readonly #options: PullOptions;
   #totalBytes: number | undefined;
@@ -94,9 +91,8 @@ class Transfer {
   /** Whether a body has ever come. */
   #began = false;
 
-  constructor(source: URL, authorizer: Authorizer, target: PullTarget, options: PullOptions) {
-    this.#source = source;
-    this.#authorizer = authorizer;
+  constructor(url: URL, authorizer: Authorizer, target: PullTarget, options: PullOptions) {
+    this.#source = { url, authorizer, dispatcher: options.dispatcher, signal: options.signal };
     this.#target = target;
     this.#options = options;
     this.#totalBytes = options.expectedBytes;
@@ -105,7 +101,7 @@ class Transfer {
   /** One try: asks for what is missing and takes it. */
   async run(): Promise<{ contentType?: string }> {
     const asked = this.#asked();
-    const answer = await this.#ask(asked);
+    const answer = await ask(this.#source, asked);
     const facts = factsOf(answer);
     const decision = decideAnswer(facts, asked);
     if (decision.kind === 'take') return this.#take(answer, facts, decision);
@@ -118,7 +114,7 @@ class Transfer {
 
   /** What to say when the network failed for good, at most `foundBytes` having been here. */
   failure(cause: unknown, foundBytes: number): RailheadError {
-    const source = publicPart(this.#source);
+    const source = publicPart(this.#source.url);
     if (this.#began && this.#totalBytes !== undefined)
       return truncated(this.#totalBytes, foundBytes, source, cause);
     return unreachable(source, systemCode(cause) ?? 'no HTTP', {}, cause);
@@ -132,46 +128,8 @@ class Transfer {
     };
   }
 
-  /** A refusal is answered once, by what the authorizer can show then. */
-  async #ask(asked: Asked): Promise<Answer> {
-    const answer = await this.#follow(asked);
-    if (answer.statusCode !== 401) return answer;
-    const challenge = header(answer, 'www-authenticate');
-    if (!(await this.#authorizer.renew(challenge, this.#options.signal))) return answer;
-    await drop(answer);
-    return this.#follow(asked);
-  }
-
-  async #follow(asked: Asked): Promise<Answer> {
-    let url = this.#source;
-    for (let hop = 0; hop <= redirectLimit; hop++) {
-      const answer = await request(url, {
-        method: 'GET',
-        headers: this.#headers(url, asked),
-        dispatcher: this.#options.dispatcher,
-        signal: this.#options.signal,
-        highWaterMark: bufferBytes,
-      });
-      if (!isRedirect(answer.statusCode)) return answer;
-      await drop(answer);
-      const next = nextHop(url, header(answer, 'location'));
-      if (typeof next === 'string') throw refusedRedirect(publicPart(url), next);
-      url = next;
-    }
-    throw refusedRedirect(publicPart(this.#source), `more than ${redirectLimit} hops`);
-  }
-
-  #headers(url: URL, asked: Asked): Record<string, string> {
-    return {
-      'accept-encoding': 'identity',
-      ...this.#authorizer.headersFor(url),
-      ...(asked.offset > 0 && { range: `bytes=${asked.offset}-` }),
-      ...(asked.offset > 0 && asked.validator !== undefined && { 'if-range': asked.validator }),
-    };
-  }
-
   async #take(
-    answer: Answer,
+    answer: HttpAnswer,
     facts: AnswerFacts,
     { at, totalBytes }: { at: number; totalBytes?: number },
   ): Promise<{ contentType?: string }> {
@@ -185,19 +143,18 @@ class Transfer {
     }
     this.#began = true;
     await this.#receive(answer);
-    const contentType = header(answer, 'content-type')?.split(';')[0]?.trim().toLowerCase();
-    return contentType === undefined ? {} : { contentType };
+    return mediaType(answer);
   }
 
   async #acceptSize(totalBytes: number): Promise<void> {
     const { expectedBytes, onSize } = this.#options;
     if (expectedBytes !== undefined && totalBytes !== expectedBytes)
-      throw sizeMismatch(expectedBytes, totalBytes, publicPart(this.#source));
+      throw sizeMismatch(expectedBytes, totalBytes, publicPart(this.#source.url));
     if (this.#totalBytes === undefined) await onSize?.(totalBytes);
     this.#totalBytes = totalBytes;
   }
 
-  async #receive(answer: Answer): Promise<void> {
+  async #receive(answer: HttpAnswer): Promise<void> {
     const limit = this.#totalBytes ?? this.#options.limitBytes;
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
       const arrived = this.#target.sizeBytes + chunk.length;
@@ -211,37 +168,12 @@ class Transfer {
 
   #tooMuch(limit: number, arrived: number): RailheadError {
     if (this.#totalBytes === undefined) return noRoom(arrived, 'quota', { quotaBytes: limit });
-    return sizeMismatch(limit, arrived, publicPart(this.#source));
+    return sizeMismatch(limit, arrived, publicPart(this.#source.url));
   }
 
   #refused(status: number, cause: string): RailheadError {
-    return unreachable(publicPart(this.#source), cause, { status });
+    return unreachable(publicPart(this.#source.url), cause, { status });
   }
-}
-
-function factsOf(answer: Answer): AnswerFacts {
-  const length = header(answer, 'content-length');
-  return {
-    status: answer.statusCode,
-    ...(length !== undefined && /^\d{1,15}$/.test(length) && { contentLength: Number(length) }),
-    ...named('contentRange', header(answer, 'content-range')),
-    ...named('etag', header(answer, 'etag')),
-    ...named('lastModified', header(answer, 'last-modified')),
-  };
-}
-
-function named<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {
-  return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: string };
-}
-
-function header(answer: Answer, name: string): string | undefined {
-  const value = answer.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** Ends a body that is not wanted without reading a page of any length. */
-async function drop(answer: Answer): Promise<void> {
-  await answer.body.dump({ limit: 16 * 1024 }).catch(() => {});
 }
 
 class EndedEarly extends Error {

@@ -1,13 +1,7 @@
 import type { ExpressionBuilder } from 'kysely';
 import { signDocument } from '#base/jws.ts';
 import { newId } from '#contract/ids.ts';
-import type {
-  Operation,
-  OperationAction,
-  OperationInput,
-  OperationTarget,
-  SealedSecret,
-} from '#contract/operations.ts';
+import type { Operation, OperationAction, OperationInput, SealedSecret } from '#contract/operations.ts';
 import type { CentralContext } from '../context.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
@@ -58,50 +52,44 @@ export function findOperation(
  * @throws RailheadError INVALID_STATE, reason `no-node`
  */
 export async function queueOperation<Action extends OperationAction>(
-  { keys, sealer }: CentralContext,
+  context: CentralContext,
   store: Queries,
   request: NewOperation<Action>,
 ): Promise<NewRow<'operations'>> {
-  const {
-    siteId,
-    nodeId,
-    workflowId,
-    stepId,
-    attempt,
-    part,
-    action,
-    input,
-    expiresAt,
-    secrets = [],
-  } = request;
-  const target: OperationTarget = request.to?.target ?? 'site';
-  const machine = request.to && (await machineOf(store, nodeId, request.to));
-  const plain: Operation = {
-    operationId: newId('op'),
-    nodeId,
-    ...(machine === undefined ? {} : { machine }),
-    target,
-    action,
-    input: input as Operation['input'],
-    expiresAt,
-  };
-  const jws = target === 'site' ? undefined : await signDocument('railhead-operation', plain, keys.signing);
-  const signed = jws === undefined ? plain : { ...plain, jws };
-  const operation = secrets.length === 0 ? signed : { ...signed, secrets };
-  const place = { site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part };
+  const { siteId, nodeId, workflowId, stepId, attempt, part, to } = request;
+  const operation = await asHandedOut(context, store, request);
   const row = {
     operation_id: operation.operationId,
-    ...place,
-    target,
-    action,
-    sealed: sealer.seal(JSON.stringify(operation)),
-    join_id: request.to?.target === 'ramdisk' ? request.to.joinId : null,
+    ...{ site_id: siteId, node_id: nodeId, workflow_id: workflowId, step_id: stepId, attempt, part },
+    target: operation.target,
+    action: operation.action,
+    sealed: context.sealer.seal(JSON.stringify(operation)),
+    join_id: to?.target === 'ramdisk' ? to.joinId : null,
     created_at: now(),
-    expires_at: expiresAt,
+    expires_at: operation.expiresAt,
   };
   await request.noting?.(store);
   await store.insertInto('operations').values(row).execute();
   return row;
+}
+
+async function asHandedOut<Action extends OperationAction>(
+  { keys }: CentralContext,
+  store: Queries,
+  { nodeId, action, input, expiresAt, to, secrets = [] }: NewOperation<Action>,
+): Promise<Operation> {
+  const machine = to && (await machineOf(store, nodeId, to));
+  const operation: Operation = {
+    operationId: newId('op'),
+    nodeId,
+    ...(machine && { machine }),
+    target: to?.target ?? 'site',
+    action,
+    input: input as Operation['input'],
+    expiresAt,
+  };
+  const signed = to && { jws: await signDocument('railhead-operation', operation, keys.signing) };
+  return { ...operation, ...signed, ...(secrets.length > 0 && { secrets: [...secrets] }) };
 }
 
 /** Notified when a queue has something new: the site's, which also has what is for its ramdisks, or that of an installed OS. */
@@ -152,32 +140,53 @@ export async function markTaken(
     .execute();
 }
 
-/** What an agent is asked to abandon and has not ended yet; `fresh` when it was not told of one of them before. */
-export async function cancelledOperations(
-  store: Queries,
-  agent: AgentIdentity,
-): Promise<{ operationIds: string[]; fresh: boolean }> {
+/** What an agent is to know of operations that it has not ended yet; `fresh` when it was not told of one of them before. */
+export interface OperationNotices {
+  /** It is asked to abandon these. */
+  cancelled: string[];
+  /** An operator says that what these ask for is done. */
+  confirmed: string[];
+  fresh: boolean;
+}
+
+export async function operationNotices(store: Queries, agent: AgentIdentity): Promise<OperationNotices> {
   const rows = await store
     .selectFrom('operations')
-    .select(['operation_id', 'cancel_told_at'])
+    .select(['operation_id', 'cancel_requested_at', 'cancel_told_at', 'confirmed_at', 'confirm_told_at'])
     .where(handedTo(agent))
     .where('outcome', 'is', null)
-    .where('cancel_requested_at', 'is not', null)
+    .where((where) =>
+      where.or([where('cancel_requested_at', 'is not', null), where('confirmed_at', 'is not', null)]),
+    )
     .where('expires_at', '>', now())
     .execute();
+  const cancelled = rows.filter((row) => row.cancel_requested_at !== null);
+  const confirmed = rows.filter((row) => row.confirmed_at !== null);
   return {
-    operationIds: rows.map((row) => row.operation_id),
-    fresh: rows.some((row) => row.cancel_told_at === null),
+    cancelled: cancelled.map((row) => row.operation_id),
+    confirmed: confirmed.map((row) => row.operation_id),
+    fresh:
+      cancelled.some((row) => row.cancel_told_at === null) ||
+      confirmed.some((row) => row.confirm_told_at === null),
   };
 }
 
-export async function markCancelTold(store: Queries, operationIds: readonly string[]): Promise<void> {
-  if (operationIds.length === 0) return;
-  await store
-    .updateTable('operations')
-    .set({ cancel_told_at: now() })
-    .where('operation_id', 'in', operationIds)
-    .execute();
+export async function markNoticesTold(
+  store: Queries,
+  { cancelled, confirmed = [] }: { cancelled: readonly string[]; confirmed?: readonly string[] },
+): Promise<void> {
+  if (cancelled.length > 0)
+    await store
+      .updateTable('operations')
+      .set({ cancel_told_at: now() })
+      .where('operation_id', 'in', cancelled)
+      .execute();
+  if (confirmed.length > 0)
+    await store
+      .updateTable('operations')
+      .set({ confirm_told_at: now() })
+      .where('operation_id', 'in', confirmed)
+      .execute();
 }
 
 /** Notes that an operation is to be abandoned where it can still be stopped; who calls wakes `queueTopic` then. Undefined when it has ended. */

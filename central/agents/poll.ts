@@ -7,11 +7,11 @@ import type { Patience } from './heldPolls.ts';
 import { type AgentIdentity, type PresentedIdentity, requireStanding } from './identity.ts';
 import { noteNodeBoot } from './nodeBoots.ts';
 import { currentNodeSpec } from './nodeSpec.ts';
-import { cancelledOperations, markCancelTold, markTaken, waitingOperations } from './operations.ts';
+import { markNoticesTold, markTaken, operationNotices, waitingOperations } from './operations.ts';
 
 /**
- * Answers an agent's long poll: at once when its desired state changed, an operation waits for it or one is to be
- * abandoned, the centre's keys or the list of the revoked changed; else with nothing new as soon as `patience` ends. A site gets what is
+ * Answers an agent's long poll: at once when its desired state changed, an operation waits for it, one is to be
+ * abandoned or was confirmed, the centre's keys or the list of the revoked changed; else with nothing new as soon as `patience` ends. A site gets what is
  * for its ramdisks too; the agent of an installed OS asks for its own.
  * @throws RailheadError UNAUTHENTICATED (`revoked`) as soon as the agent is revoked
  */
@@ -36,7 +36,7 @@ export async function answerPoll(
   );
   // What changed since the last look would have woken it: with ten thousand polls a second look each counts.
   const answer = news ?? latest ?? (await look(context, agent, poll)).answer;
-  if (!patience.isGone()) await markCancelTold(context.store, answer.cancelled);
+  if (!patience.isGone()) await markNoticesTold(context.store, answer);
   return answer;
 }
 
@@ -64,9 +64,9 @@ async function look(
   poll: AgentPoll,
 ): Promise<{ answer: AgentPollAnswer; isNews: boolean }> {
   await requireStanding(context.store, agent);
-  const { answer, freshCancel } = await currentAnswer(context, agent, poll.observedGeneration);
+  const { answer, fresh } = await currentAnswer(context, agent, poll.observedGeneration);
   const trust = await trustNews(context, poll);
-  const isNews = answer.spec !== undefined || answer.operations.length > 0 || freshCancel;
+  const isNews = answer.spec !== undefined || answer.operations.length > 0 || fresh;
   return { answer: { ...answer, ...trust }, isNews: isNews || Object.keys(trust).length > 0 };
 }
 
@@ -74,11 +74,12 @@ async function currentAnswer(
   context: CentralContext,
   agent: AgentIdentity,
   observed: number,
-): Promise<{ answer: AgentPollAnswer; freshCancel: boolean }> {
+): Promise<{ answer: AgentPollAnswer; fresh: boolean }> {
   // Before the spec: what an operation needs is desired before it is queued, so the spec beside it has that.
   const operations = await waitingOperations(context, agent);
   const spec = await currentNodeSpec(context, agent, observed);
   const news = spec.generation > observed ? { spec } : {};
-  const { operationIds: cancelled, fresh } = await cancelledOperations(context.store, agent);
-  return { answer: { protocol: protocolVersion, ...news, operations, cancelled }, freshCancel: fresh };
+  const { cancelled, confirmed, fresh } = await operationNotices(context.store, agent);
+  const notices = { cancelled, ...(confirmed.length > 0 && { confirmed }) };
+  return { answer: { protocol: protocolVersion, ...news, operations, ...notices }, fresh };
 }

@@ -1,7 +1,9 @@
+import { SiteSettings } from '#contract/agentWire.ts';
 import { SeenMachine } from '#contract/seenMachine.ts';
 import type { CentralContext } from '../context.ts';
 import { recordSeenMachines } from '../metal/seenMachines.ts';
 import { recordInventory } from '../siteCaches/inventory.ts';
+import { noteSettings } from '../sites.ts';
 import type { AgentIdentity } from './identity.ts';
 import { noteObserved } from './nodeSpec.ts';
 import { recordProgress } from './progress.ts';
@@ -44,5 +46,8 @@ export async function takeReport(
     await recordSeenMachines(context.store, id, take(SeenMachine, report.machines));
   if (isSite && report.images !== undefined)
     await recordInventory(context, { agentId: id, siteId: id }, take(ReportedImage, report.images));
+  if (isSite && report.settings !== undefined)
+    for (const settings of take(SiteSettings, [report.settings]))
+      await noteSettings(context.store, id, settings);
   await noteObserved(context.store, { role, id }, report.observedGeneration);
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { BmcHealth } from '#contract/bmcHealth.ts';
+import { BmcLogEntry } from '#contract/bmcLog.ts';
 import { errorStatus } from '#contract/errors.ts';
 import { TrustLevel } from '#contract/join.ts';
 
@@ -13,6 +14,7 @@ export const ReportEnvelope = Type.Object({
   events: Type.Array(Type.Unknown()),
   machines: Type.Optional(Type.Array(Type.Unknown())),
   images: Type.Optional(Type.Array(Type.Unknown())),
+  settings: Type.Optional(Type.Unknown()),
 });
 export type ReportEnvelope = Static<typeof ReportEnvelope>;
 
@@ -60,7 +62,7 @@ export const ReportedEvent = Type.Object({
   reason: Type.Optional(Type.Enum(['contested', 'other-host'])),
   uuid: Type.Optional(Type.String({ maxLength: 64 })),
   health: Type.Optional(BmcHealth),
-  recordingId: Type.Optional(Id),
+  logEntry: Type.Optional(BmcLogEntry),
 });
 export type ReportedEvent = Static<typeof ReportedEvent>;
 

@@ -4,9 +4,9 @@ import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
 import { noteDiscovered } from '../metal/discovery.ts';
 import { noteHealth } from '../metal/health.ts';
-import { noteEnded } from '../metal/recordings.ts';
 import { discoveryTopic, nodeTopic, workflowTopic } from '../signals.ts';
 import { isDuplicate, type Queries, type Store } from '../store/store.ts';
+import { noteAsked } from './asks.ts';
 import { checkJoin, type JoinRefusal } from './joinChecks.ts';
 import { endLostOperations, recordLoss, recordRamdiskJoin } from './ramdiskJoins.ts';
 import type { ReportedEvent } from './reportSchema.ts';
@@ -23,8 +23,7 @@ export async function recordSiteEvent(
     const refusal = nodeId === undefined ? unknownNode : await checkJoin(context, siteId, nodeId, event);
     if (refusal !== undefined) return refuseJoin(context, siteId, nodeId, event, refusal);
   }
-  const workflowId =
-    nodeId === undefined || isConsole(event) ? undefined : await runningWorkflow(context.store, nodeId);
+  const workflowId = nodeId === undefined ? undefined : await runningWorkflow(context.store, nodeId);
   if (!(await keepEvent(context, siteId, event, nodeId, workflowId))) return;
   if (event.type === 'machine.discovered') context.signals.notify(discoveryTopic(siteId));
   if (nodeId === undefined) return;
@@ -44,8 +43,8 @@ async function keepEvent(
 ): Promise<boolean> {
   const eventId = `${siteId}/${event.eventId}`;
   return once(store, async (queries) => {
-    const { type, at, mac, bootId, uuid, role, trust, reason, recordingId } = event;
-    const facts = { mac, bootId, uuid, role, trust, reason, recordingId };
+    const { type, at, mac, bootId, uuid, role, trust, reason, logEntry } = event;
+    const facts = { mac, bootId, uuid, role, trust, reason, logEntry };
     const text = event.text ?? describe(event);
     const cause = `site ${siteId}`;
     await recordEvent(queries, { eventId, type, at, text, cause, nodeId, workflowId, data: facts });
@@ -54,31 +53,22 @@ async function keepEvent(
         ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
         reason: reason ?? 'contested',
       });
-    if (type === 'operator.asked' && nodeId !== undefined)
-      await raiseAlarm(queries, {
-        alarmId: eventId,
-        at,
-        siteId,
-        nodeId,
-        mac,
-        text,
-        reason: 'operator-asked',
-      });
-    if (type === 'operator.done' && nodeId !== undefined)
-      await acknowledgeAlarms(queries, { nodeId }, cause, 'operator-asked');
+    if (nodeId !== undefined && (type === 'operator.asked' || type === 'operator.done')) {
+      await noteAsked(queries, nodeId, type === 'operator.asked' ? text : null);
+      if (type === 'operator.done') await acknowledgeAlarms(queries, { nodeId }, cause, 'operator-asked');
+      else
+        await raiseAlarm(queries, {
+          ...{ alarmId: eventId, at, siteId, nodeId, mac, text },
+          reason: 'operator-asked',
+        });
+    }
     if (type === 'machine.discovered') await noteDiscovered(queries, siteId, event);
     if (nodeId === undefined) return;
-    if (type === 'console.ended') await noteEnded(queries, nodeId, recordingId);
     if (event.health !== undefined) await noteHealth(queries, nodeId, at, event.health);
     if (type === 'agent.joined')
       await recordRamdiskJoin(queries, eventId, nodeId, event.join as RamdiskJoin, event);
     if (endsJoin(event)) await recordLoss(queries, nodeId, event);
   });
-}
-
-/** What a machine prints is for who may read the machine, whatever workflow runs: it may be a secret. */
-function isConsole({ type }: ReportedEvent): boolean {
-  return type.startsWith('console.');
 }
 
 /** The site has lost the ramdisk, or turned away all who claim to be it. */

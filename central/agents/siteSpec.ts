@@ -6,7 +6,6 @@ import type { CentralContext } from '../context.ts';
 import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
 import { loaderFor } from '../metal/loader.ts';
-import { recordingOf } from '../metal/recordings.ts';
 import { bmcSecretOf, siteSecrets } from '../secrets.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
 import { pinnedDigests } from '../siteCaches/locations.ts';
@@ -68,7 +67,6 @@ interface NodeParts {
 function siteNode(node: Row<'nodes'>, { macs, bmcSecret, poolQuirks }: NodeParts): SiteNode {
   const bootQuirks = mergedQuirks(parseJson<BootQuirks>(node.boot_quirks), poolQuirks);
   const loader = loaderFor(node);
-  const recording = recordingOf(node);
   return {
     nodeId: node.node_id,
     macs,
@@ -79,6 +77,5 @@ function siteNode(node: Row<'nodes'>, { macs, bmcSecret, poolQuirks }: NodeParts
     ...(bootQuirks === undefined ? {} : { bootQuirks }),
     ...(node.bmc === null ? {} : { bmc: JSON.parse(node.bmc) as NonNullable<SiteNode['bmc']> }),
     ...(bmcSecret === undefined ? {} : { bmcSecret }),
-    ...(recording === undefined ? {} : { recording }),
   };
 }

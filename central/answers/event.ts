@@ -2,7 +2,7 @@ import Type from 'typebox';
 
 const optionalText = Type.Optional(Type.String());
 
-/** Something that happened to a node or a workflow. */
+/** Something that happened to a node or in a workflow. */
 export const Event = Type.Object({
   eventId: Type.String(),
   /** By the clock of who reports it. */
@@ -11,6 +11,7 @@ export const Event = Type.Object({
   text: Type.String(),
   cause: Type.String(),
   nodeId: optionalText,
+  workflowId: optionalText,
   stepId: optionalText,
   data: Type.Optional(Type.Unknown()),
 });

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { Vlan } from '#contract/bootEntry.ts';
 import { BootQuirks } from '#contract/bootQuirks.ts';
-import { ConsoleRecording } from '#contract/consoleRecording.ts';
 import { Digest, TenantId } from '#contract/images.ts';
 import { Loader } from '#contract/loader.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
@@ -31,6 +30,8 @@ const Site = Type.Object({
   generation: Type.Integer(),
   observedGeneration: Type.Integer(),
   seenAt: Type.Optional(Time),
+  /** Where its BMCs read ISOs of the catalog. */
+  mediaFrom: Type.Optional(Type.String()),
   /** Where the centre reads what its cache holds, besides what it reports. */
   inventory: Type.Optional(Type.Object({ url: Type.String(), pin: optionalText })),
   alarms: Type.Array(Alarm),
@@ -74,8 +75,6 @@ export const Node = Type.Object({
   faults: Type.Optional(Type.Array(Type.String())),
   healthAt: optionalText,
   bmc: Type.Optional(BmcBinding),
-  /** Its serial console is being recorded. */
-  recording: Type.Optional(ConsoleRecording),
   bootQuirks: Type.Optional(BootQuirks),
   /** What is on its disk; beside a write that did not end, what was there before. */
   images: Type.Array(
@@ -118,10 +117,9 @@ export const nodes = {
   setBootQuirks: Node,
   setLoader: Node,
   acknowledge: Acknowledged,
-  redfish: Type.Object({ workflowId: Type.String() }),
   /** The cursor is always there: the next call goes on with it, or waits for more. */
   events: Type.Object({ items: Type.Array(Event), cursor: Type.String() }),
-  recordConsole: Type.Object({ ...ConsoleRecording.properties, cursor: Type.String() }),
-  endConsole: Type.Object({ recordingId: Type.String() }),
+  confirm: Type.Object({ nodeId: Type.String(), workflowId: Type.String(), confirmed: Type.String() }),
+  redfish: Type.Object({ workflowId: Type.String() }),
   list: pageSchema(Node),
 };

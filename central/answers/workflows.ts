@@ -37,6 +37,8 @@ const Step = Type.Object({
   error: Type.Optional(WireError),
   operationId: optionalText,
   progress: Type.Optional(Type.Unknown()),
+  /** What an operator is to do by hand before the step goes on. */
+  asked: optionalText,
 });
 
 const Workflow = Type.Object({ ...summary, steps: Type.Array(Step) });

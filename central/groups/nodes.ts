@@ -6,17 +6,18 @@ import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { loaders } from '#contract/loader.ts';
 import { RelayRequest, whyNotRelayed } from '#contract/redfishRelay.ts';
+import { confirmAsked } from '../agents/asks.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { NodeLabels } from '../metal/labels.ts';
+import { NodeEvents, nodeEvents } from '../metal/timeline.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
 import { relayProfile } from '../profiles/builtin.ts';
-import { nodeTopic, siteTopic } from '../signals.ts';
+import { nodeTopic, siteTopic, workflowTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
 import { startWorkflow } from '../workflows/start.ts';
-import { nodeTimeline } from './nodeTimeline.ts';
 
 const closed = { additionalProperties: false };
 
@@ -120,6 +121,28 @@ export const nodes: Group = {
       return { acknowledged: await acknowledgeAlarms(store, { nodeId }, caller.tokenId) };
     },
   }),
+  confirm: method({
+    kind: 'mutation',
+    action: 'compute:nodes:confirm',
+    input: Type.Object({ tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }) }, closed),
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async ({ store, signals }, { tenantId, nodeId }, caller) => {
+      const { site_id: siteId } = await requireNode(store, tenantId, nodeId);
+      const { workflow_id: workflowId, asked } = await store
+        .transaction()
+        .execute((queries) => confirmAsked(queries, nodeId, `token ${caller.tokenId}`));
+      signals.notify(siteTopic(siteId), workflowTopic(workflowId));
+      return { nodeId, workflowId, confirmed: asked ?? '' };
+    },
+  }),
+  events: method({
+    kind: 'read',
+    action: 'compute:nodes:read',
+    input: NodeEvents,
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    waits: true,
+    run: (context, input, _caller, stop) => nodeEvents(context, input, stop),
+  }),
   redfish: method({
     kind: 'mutation',
     action: 'compute:bmc:relay',
@@ -132,7 +155,6 @@ export const nodes: Group = {
       return startWorkflow(context, { node, profile: relayProfile(request), caller });
     },
   }),
-  ...nodeTimeline,
   list: method({
     kind: 'read',
     action: 'compute:nodes:read',

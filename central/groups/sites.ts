@@ -87,7 +87,7 @@ async function presentSite(store: Queries, row: Row<'sites'>) {
   const alarms = await openAlarms(store, { siteId });
   const agent = await agentStanding(store, { role: 'site', id: siteId });
   const standing = agent === undefined ? {} : { agent };
-  const { inventory_url: url, inventory_pin: pin } = row;
+  const { inventory_url: url, inventory_pin: pin, media_from: mediaFrom } = row;
   const inventory = url === null ? undefined : { url, ...present({ pin }) };
   return {
     siteId,
@@ -95,7 +95,7 @@ async function presentSite(store: Queries, row: Row<'sites'>) {
     createdAt,
     generation,
     observedGeneration,
-    ...present({ seenAt }),
+    ...present({ seenAt, mediaFrom }),
     ...(inventory && { inventory }),
     ...standing,
     alarms,

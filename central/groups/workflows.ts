@@ -2,12 +2,13 @@ import Type from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { idPattern } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
-import { decodeCursor, encodeCursor, pageFields, pageOf } from '../api/cursor.ts';
+import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { itemScopes, tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import type { CentralContext } from '../context.ts';
-import { eventsAfter, presentEvent, recordEvent } from '../events.ts';
+import { afterCursor, cursorAfter, eventsAfter, presentEvent } from '../eventPages.ts';
+import { recordEvent } from '../events.ts';
 import { workflowTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
 import { presentWorkflow, summarizeWorkflow } from '../workflows/present.ts';
@@ -133,13 +134,13 @@ async function events(
 ) {
   const { tenantId, workflowId, limit, cursor, waitSeconds } = input;
   const workflow = await requireWorkflow(store, tenantId, workflowId);
-  const after = cursor === undefined ? 0 : decodeCursor(cursor, 'number')[0];
+  const after = cursor === undefined ? 0 : afterCursor(cursor);
   const patience = AbortSignal.any([stop, AbortSignal.timeout(Math.ceil(waitSeconds * 1000))]);
   const newer = async () => {
-    const rows = await eventsAfter(store, { workflowId, after, limit });
+    const rows = await eventsAfter(store, { workflowId }, after, limit);
     return rows.length > 0 || workflow.state !== 'running' || waitSeconds === 0 ? rows : undefined;
   };
   const rows = (await signals.until([workflowTopic(workflowId)], newer, patience)) ?? [];
   const { state } = await requireWorkflow(store, tenantId, workflowId);
-  return { items: rows.map(presentEvent), cursor: encodeCursor([rows.at(-1)?.seq ?? after]), state };
+  return { items: rows.map(presentEvent), cursor: cursorAfter(rows, after), state };
 }

@@ -51,7 +51,7 @@ function isOwnOs(image: Row<'images'>, tenantId: string | undefined): boolean {
 }
 
 /** @throws RailheadError INVALID_STATE, reason `withdrawn` */
-export async function refuseWithdrawn(store: Queries, image: Row<'images'>): Promise<void> {
+async function refuseWithdrawn(store: Queries, image: Row<'images'>): Promise<void> {
   const withdrawal = await findWithdrawal(store, image.sha256);
   if (withdrawal !== undefined) throw withdrawnError(image, withdrawal);
 }

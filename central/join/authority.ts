@@ -78,7 +78,7 @@ export function openAuthority(pem: string): Authority {
 }
 
 /** The certificates of a PEM text, each as PEM. */
-export function certificatesIn(pem: string): string[] {
+function certificatesIn(pem: string): string[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return blocks.map((block) => new X509Certificate(block).toString());
 }

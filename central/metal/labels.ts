@@ -34,7 +34,7 @@ function recordFacts({ site_id, pool_id, role }: Row<'nodes'>): Labels {
 }
 
 /** What the machine's newest inventory tells; `gpu.count` is `0` on a machine that is known to have none. */
-export function inventoryFacts({ system, gpus, disks }: Inventory): Labels {
+function inventoryFacts({ system, gpus, disks }: Inventory): Labels {
   const vendors = new Set(gpus.map(({ vendorId }) => vendorOf(vendorId)));
   return told({
     arch: system.architecture,

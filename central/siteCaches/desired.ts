@@ -1,5 +1,6 @@
 import type { CacheImage } from '#contract/images.ts';
 import { isosToServe } from '../bootEntries.ts';
+import { mediaToHold } from '../cachedMedia.ts';
 import type { CentralContext } from '../context.ts';
 import { type PoolPolicy, readPoolPolicy } from '../groups/poolPolicy.ts';
 import { findImage } from '../images/resolve.ts';
@@ -13,7 +14,7 @@ import { mergeImages, type WantedImage } from './mergeImages.ts';
 
 /**
  * The images that a site is to hold: the ramdisks that its pools boot, then what they pre-warm, then the ISOs that its boot entries
- * name. Each is verified now, and one that does not verify is left out; those of one digest are one.
+ * name and that its BMCs read from it. Each is verified now, and one that does not verify is left out; those of one digest are one.
  */
 export async function desiredImages(context: CentralContext, siteId: string): Promise<CacheImage[]> {
   const pools = await context.store
@@ -27,6 +28,7 @@ export async function desiredImages(context: CentralContext, siteId: string): Pr
     for (const ref of wantedBy(readPoolPolicy(pool.policy)))
       wanted.push(await wantedImage(context, pool.tenant_id, ref));
   for (const iso of await isosToServe(context.store, siteId)) wanted.push(await usableImage(context, iso));
+  for (const iso of await mediaToHold(context.store, siteId)) wanted.push(await mediumToHold(context, iso));
   return mergeImages(wanted.filter((image) => image !== undefined));
 }
 
@@ -50,6 +52,13 @@ async function wantedImage(
   const image = await findImage(context.store, tenantId, ref);
   if (image === undefined || (isRamdisk && image.kind !== 'ramdisk')) return undefined;
   return usableImage(context, image);
+}
+
+/** Unlike what firmware boots, a medium is read by a URL that one BMC was given: a private one stays so. */
+async function mediumToHold(context: CentralContext, iso: Row<'images'>): Promise<WantedImage | undefined> {
+  const usable = await usableImage(context, iso);
+  if (usable === undefined || iso.visibility !== 'private') return usable;
+  return { ...usable, image: { ...usable.image, private: true } };
 }
 
 async function usableImage(
@@ -82,7 +91,7 @@ function cacheImage(image: Row<'images'>, { signerKey }: Vouched): CacheImage {
   };
 }
 
-/** What firmware and iPXE load is read before anybody could show who it is: a ramdisk, and an ISO, are not kept from their network. */
+/** What firmware and iPXE load is read before anybody could show who it is: a ramdisk, and an ISO to boot, are not kept from their network. */
 function isPrivate({ visibility, kind, format }: Row<'images'>): boolean {
   return visibility === 'private' && kind === 'os' && format !== 'iso';
 }

@@ -314,6 +314,15 @@ ALTER TABLE nodes ADD COLUMN health TEXT;
 ALTER TABLE nodes ADD COLUMN health_at TEXT;
 `,
   `
-ALTER TABLE nodes ADD COLUMN recording TEXT;
+ALTER TABLE sites ADD COLUMN media_from TEXT;
+CREATE TABLE cached_media (
+  node_id TEXT PRIMARY KEY REFERENCES nodes (node_id), site_id TEXT NOT NULL, image_id TEXT NOT NULL
+);
+CREATE INDEX cached_media_by_site ON cached_media (site_id);
+`,
+  `
+ALTER TABLE operations ADD COLUMN asked TEXT;
+ALTER TABLE operations ADD COLUMN confirmed_at TEXT;
+ALTER TABLE operations ADD COLUMN confirm_told_at TEXT;
 `,
 ];

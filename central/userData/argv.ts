@@ -10,7 +10,7 @@ export interface JoinArguments {
 }
 
 /** Where a deployed OS keeps the daemon, and its join token until it has joined. */
-export const bcdPath = '/usr/local/bin/bcd';
+const bcdPath = '/usr/local/bin/bcd';
 export const joinTokenPath = '/etc/bcd/join-token';
 
 const pinFlags = {

@@ -30,13 +30,14 @@ export async function presentWorkflow(store: Queries, row: WorkflowRow) {
   const steps = await stepsOf(store, row.workflow_id);
   const operations = await store
     .selectFrom('operations')
-    .select(['step_id', 'attempt', 'operation_id', 'progress'])
+    .select(['step_id', 'attempt', 'operation_id', 'progress', 'asked', 'outcome'])
     .where('workflow_id', '=', row.workflow_id)
     .execute();
   const presented = steps.map((step) => {
     const operation = operations.find((one) => one.step_id === step.step_id && one.attempt === step.attempt);
     const progress = parseJson<unknown>(operation?.progress ?? null);
-    return { ...presentStep(step), ...present({ operationId: operation?.operation_id, progress }) };
+    const asked = operation?.outcome === null ? operation.asked : undefined;
+    return { ...presentStep(step), ...present({ operationId: operation?.operation_id, progress, asked }) };
   });
   return { ...summarizeWorkflow(row), steps: presented };
 }

@@ -1,4 +1,3 @@
-import type { RailheadError } from '#contract/errors.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { CentralContext } from '../context.ts';
 import type { PlannedStep } from './plan.ts';
@@ -28,7 +27,6 @@ export type StepResult = Record<string, unknown>;
 /** Why a step's attempt was interrupted, other than a deadline (which is a RailheadError). */
 export class StepCancelled extends Error {}
 export class CentreStopping extends Error {}
-export type Interruption = StepCancelled | CentreStopping | RailheadError;
 
 /**
  * Waits within a step for `check` to find something, looking again after each notice on `topics`.

@@ -23,8 +23,6 @@ interface EnrollFlags extends TenantFlags {
   bmcCredentialsFile?: string;
   bmcCertificateSha256?: string;
   bmcOldTls?: boolean;
-  bmcConsole?: string;
-  bmcSshHostKey?: string;
   bmcFirmware?: string;
   bootOrder?: string;
   hardwareProfile?: string;
@@ -64,20 +62,7 @@ export function enrollCommand(environment: CliEnvironment): Command {
       "keep this at the centre as that: one line 'username:password'; - reads it from standard input",
     )
     .option('--bmc-certificate-sha256 <digest>', 'pin of the BMC certificate (DER)')
-    .option(
-      '--bmc-old-tls',
-      "speak TLS 1.0, weak ciphers and SSH's old algorithms with this BMC, which has no better",
-    )
-    .addOption(
-      new Option(
-        '--bmc-console <way>',
-        'how its serial console is reached; default: by SSH where the BMC has that, else by IPMI',
-      ).choices(['auto', 'ssh', 'sol']),
-    )
-    .option(
-      '--bmc-ssh-host-key <fingerprint>',
-      'pin of its SSH host key, SHA256:… as ssh-keygen -l prints it',
-    )
+    .option('--bmc-old-tls', 'speak TLS 1.0 and weak ciphers with this BMC, which has no better')
     .addOption(
       new Option(
         '--bmc-firmware <kind>',
@@ -118,15 +103,13 @@ function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined
 
 function bmcBinding(flags: EnrollFlags): object | undefined {
   const { bmcDriver, bmcAddress, bmcCredential, bmcCertificateSha256, bmcOldTls } = flags;
-  const { bmcConsole, bmcSshHostKey, bmcFirmware, bootOrder } = flags;
+  const { bmcFirmware, bootOrder } = flags;
   const binding = given({
     driver: bmcDriver,
     address: bmcAddress,
     credentialRef: bmcCredential,
     certificateSha256: bmcCertificateSha256,
     oldTls: bmcOldTls,
-    console: bmcConsole,
-    sshHostKey: bmcSshHostKey,
     firmware: bmcFirmware,
     bootOrder,
   });

@@ -11,6 +11,8 @@ const messages = {
   ActionParameterMissing: 'The action requires a parameter that is missing.',
   ActionParameterValueConflict: 'A parameter of the action conflicts with the state of the resource.',
   ActionParameterValueNotInList: 'The value of an action parameter is not in the list of acceptable values.',
+  EventSubscriptionLimitExceeded:
+    'The event subscription failed due to the number of simultaneous subscriptions.',
   GeneralError: 'A general error has occurred. See Resolution for information on how to resolve the error.',
   InternalError: 'The request failed due to an internal service error.',
   MalformedJSON: 'The request body was not valid JSON.',
@@ -18,6 +20,7 @@ const messages = {
   OperationNotAllowed: 'The HTTP method is not allowed on this resource.',
   PreconditionFailed: 'The ETag supplied did not match the ETag required to change this resource.',
   PreconditionRequired: 'A precondition header or annotation is required to change this resource.',
+  PropertyMissing: 'A property that is required is missing from the request.',
   PropertyNotWritable: 'The property is read only and cannot be assigned a value.',
   PropertyUnknown: 'The property is not in the list of valid properties for the resource.',
   PropertyValueNotInList: 'The value of a property is not in the list of acceptable values.',

@@ -2,6 +2,9 @@ import Type, { type Static } from 'typebox';
 
 const closed = { additionalProperties: false };
 
+/** What is wrong with a stream of events: it breaks after each, nothing ever comes, or nonsense comes between. */
+export type StreamFault = 'cut' | 'silent' | 'garbage';
+
 /**
  * One way in which a BMC misbehaves, as data: for which requests, and what is done to them. What a rule does not say is as the BMC has it.
  */
@@ -24,6 +27,8 @@ export const FaultRule = Type.Object(
     delayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
     /** The connection breaks: before the BMC acts, after it has acted, or in the middle of its answer. */
     cut: Type.Optional(Type.Enum(['before', 'after', 'middle'])),
+    /** Of the stream that the request asks for. */
+    stream: Type.Optional(Type.Enum(['cut', 'silent', 'garbage'])),
     /** For so many requests, then no more. */
     count: Type.Optional(Type.Integer({ minimum: 1 })),
     /** For this share of the requests, by chance. */

@@ -10,6 +10,8 @@ interface NamedFault {
 
 const system = '/redfish/v1/Systems/1';
 const sessions = '/redfish/v1/SessionService/Sessions';
+const events = '/redfish/v1/EventService';
+const sse = `${events}/SSE`;
 
 /** An answer of a BMC that is just starting or has too much to do. */
 const unavailable = redfishError(503, 'ServiceTemporarilyUnavailable', { args: ['2'] });
@@ -50,6 +52,36 @@ const own = {
   'sessions-exhausted': {
     summary: 'every login is refused for too many sessions',
     rules: [{ method: 'POST', path: sessions, ...redfishError(503, 'SessionLimitExceeded') }],
+  },
+  'no-event-service': {
+    summary: 'the BMC tells of nothing by itself',
+    rules: [{ method: 'GET', path: '/redfish/v1', merge: { EventService: null } }],
+  },
+  'no-event-stream': {
+    summary: 'the BMC posts events and has no stream of them',
+    rules: [{ method: 'GET', path: events, merge: { ServerSentEventUri: null } }],
+  },
+  'stream-cut': {
+    summary: 'the stream of events breaks after each event',
+    rules: [{ method: 'GET', path: sse, stream: 'cut' }],
+  },
+  'stream-silent': {
+    summary: 'the stream of events is opened, and nothing ever comes',
+    rules: [{ method: 'GET', path: sse, stream: 'silent' }],
+  },
+  'stream-garbage': {
+    summary: 'nonsense comes between the events of the stream',
+    rules: [{ method: 'GET', path: sse, stream: 'garbage' }],
+  },
+  'subscriptions-full': {
+    summary: 'every subscription is refused for too many of them',
+    rules: [
+      {
+        method: 'POST',
+        path: `${events}/Subscriptions`,
+        ...redfishError(503, 'EventSubscriptionLimitExceeded'),
+      },
+    ],
   },
 } as const satisfies Record<string, NamedFault>;
 

@@ -8,8 +8,12 @@ import type { MachineRecord } from '../record.ts';
 import { isAuthenticated, isOpen } from './authentication.ts';
 import { chassisAndManagerRoutes } from './chassisAndManager.ts';
 import { type RedfishAnswer, RedfishError, redfishError } from './errors.ts';
+import { EventHub } from './eventHub.ts';
+import { EventLog } from './eventLog.ts';
+import { eventRoutes } from './eventRoutes.ts';
 import type { FaultSwitches } from './faultSwitches.ts';
 import { hardwareRoutes } from './hardware.ts';
+import { logRoutes } from './logRoutes.ts';
 import { resourcePath } from './paths.ts';
 import { serviceRootRoutes } from './serviceRoot.ts';
 import { sessionRoutes } from './sessionRoutes.ts';
@@ -24,11 +28,15 @@ export interface BmcParts {
   record: MachineRecord;
   faults: FaultSwitches;
   sessions: Sessions;
+  eventLog: EventLog;
+  events: EventHub;
 }
 
-export interface BmcOptions extends Omit<BmcParts, 'sessions'> {
-  /** The sessions that it has; its own when left out. */
+/** What is left out is the BMC's own. */
+export interface BmcOptions extends Omit<BmcParts, 'sessions' | 'eventLog' | 'events'> {
   sessions?: Sessions;
+  eventLog?: EventLog;
+  events?: EventHub;
   /** PEM. */
   tls: { key: string; cert: string };
   log: Log;
@@ -48,7 +56,9 @@ export function bmcApplication(options: Omit<BmcOptions, 'tls'>, tls?: BmcOption
     routerOptions: { ignoreTrailingSlash: true },
     ...(tls === undefined ? {} : { serverFactory: overTls(tls) }),
   });
-  const parts: BmcParts = { sessions: new Sessions(), ...options };
+  const { eventLog = new EventLog() } = options;
+  const events = options.events ?? new EventHub(options.machine, eventLog, options.log);
+  const parts: BmcParts = { sessions: new Sessions(), ...options, eventLog, events };
   spoil(app, parts.faults);
   guard(app, parts);
   answers(app, options.log);
@@ -59,6 +69,8 @@ export function bmcApplication(options: Omit<BmcOptions, 'tls'>, tls?: BmcOption
   chassisAndManagerRoutes(app, parts);
   hardwareRoutes(app, parts);
   virtualMediaRoutes(app, parts);
+  logRoutes(app, parts);
+  eventRoutes(app, parts);
   return app;
 }
 

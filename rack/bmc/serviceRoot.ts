@@ -19,6 +19,8 @@ export function serviceRootRoutes(app: FastifyInstance, { record }: BmcParts): v
     Chassis: link('Chassis'),
     Managers: link('Managers'),
     SessionService: link('SessionService'),
+    EventService: link('EventService'),
+    ProtocolFeaturesSupported: { TopSkipQuery: true },
     Links: { Sessions: link('SessionService/Sessions') },
   }));
 }

@@ -5,6 +5,8 @@ import { planRack } from '../plan.ts';
 import type { MachineRecord } from '../record.ts';
 import { rackSpec } from '../spec.ts';
 import { bmcCertificate } from './certificate.ts';
+import { EventHub } from './eventHub.ts';
+import { EventLog } from './eventLog.ts';
 import { type Fault, FaultSwitches } from './faultSwitches.ts';
 import { bmcApplication } from './server.ts';
 import { Sessions } from './sessions.ts';
@@ -17,6 +19,8 @@ export interface SimulatedBmc {
   machine: SimulatedMachine;
   faults: FaultSwitches;
   sessions: Sessions;
+  eventLog: EventLog;
+  events: EventHub;
   app: FastifyInstance;
   /** Method and path of each request so far. */
   requests: { method: string; url: string }[];
@@ -30,6 +34,8 @@ export interface SimulatedBmcOptions {
   faults?: readonly Fault[];
   /** How long its machine takes to change its power. */
   delayMs?: number;
+  /** Where it listens; any free port when left out. */
+  port?: number;
   /** Decides on faults by chance. */
   random?: () => number;
   log?: Log;
@@ -47,14 +53,16 @@ export async function startSimulatedBmc(options: SimulatedBmcOptions): Promise<S
   const switches = new FaultSwitches(faults, random);
   const sessions = new Sessions();
   const requests: SimulatedBmc['requests'] = [];
-  const parts = { machine, record, faults: switches, sessions, log };
+  const eventLog = new EventLog();
+  const events = new EventHub(machine, eventLog, log);
+  const parts = { machine, record, faults: switches, sessions, eventLog, events, log };
   const app = bmcApplication(parts, { key: tls.keyPem, cert: tls.certificatePem });
   app.server.on('request', ({ method = '', url = '' }) => requests.push({ method, url }));
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
     address: `https://127.0.0.1:${port}`,
-    ...{ record, machine, faults: switches, sessions, app, requests },
+    ...{ record, machine, faults: switches, sessions, eventLog, events, app, requests },
     close: async () => {
       await machine.close();
       await app.close();

@@ -8,6 +8,7 @@ import { RedfishError } from './errors.ts';
 import type { FaultRule } from './faultRule.ts';
 import { keptOverride } from './faultSwitches.ts';
 import { hardwareLinks } from './hardware.ts';
+import { logServices } from './logRoutes.ts';
 import type { BmcParts } from './server.ts';
 import { rulesFor } from './spoil.ts';
 
@@ -48,6 +49,7 @@ function systemResource({ machine, record }: BmcParts): Record<string, unknown> 
     MemorySummary: { TotalSystemMemoryGiB: record.memoryMiB / 1024 },
     ...hardwareLinks,
     ...(hasSecureBoot(record) && { SecureBoot: { '@odata.id': secureBoot } }),
+    LogServices: { '@odata.id': logServices },
     VirtualMedia: { '@odata.id': `${system}/VirtualMedia` },
     Links: {
       Chassis: [{ '@odata.id': '/redfish/v1/Chassis/1' }],

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '#base/command.ts';
 import { openToolbox } from '#base/debian/toolbox.ts';
 import { type BootableIso, elToritoIso } from '#base/elTorito.ts';
 import { assembleUki } from '#base/uki.ts';
+import { inWorkFolder } from '#base/workFolder.ts';
 import { type CpioEntry, cpioArchive } from '#ramdisk/image/cpio.ts';
 import { zstdFrame } from '../os/compress.ts';
 import { type OsPackages, osPackages, unpacked } from '../os/packages.ts';
@@ -105,17 +106,13 @@ function initramfs(busybox: Buffer): Buffer {
 const mebibyte = 1024 * 1024;
 
 async function bootFileSystem(image: Buffer, directory: string): Promise<Buffer> {
-  await mkdir(directory, { recursive: true });
-  const scratch = await mkdtemp(path.join(directory, 'iso-'));
-  try {
+  return inWorkFolder(directory, async (scratch) => {
     const [fat, loader] = [path.join(scratch, 'boot.fat'), path.join(scratch, 'BOOTX64.EFI')];
     await writeFile(loader, image);
     await writeFile(fat, Buffer.alloc(Math.ceil(image.length / mebibyte + 2) * mebibyte));
     await run('mkfs.vfat', ['-F', '16', fat]);
     await run('mmd', ['-i', fat, '::/EFI', '::/EFI/BOOT']);
     await run('mcopy', ['-i', fat, loader, '::/EFI/BOOT/BOOTX64.EFI']);
-    return await readFile(fat);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+    return readFile(fat);
+  });
 }

@@ -1,8 +1,8 @@
 import type { MachineArchitecture } from '#base/architecture.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import type { Ramdisk } from '#ramdisk/image/build.ts';
+import { enterNamespace } from '../enterNamespace.ts';
 import { architecture, type FirmwareName } from '../machine/firmware.ts';
-import { enterNamespace } from '../namespace.ts';
 import { type Rack, rackUp } from '../rack.ts';
 import type { Api } from './api.ts';
 import { type Artifacts, type OsVariant, type Progress, prepareArtifacts, ramdiskFor } from './artifacts.ts';

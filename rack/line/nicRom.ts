@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { download, unpack } from '#base/debian.ts';
+import { exists } from '#base/exists.ts';
 import type { Progress } from './artifacts.ts';
 
 /**
@@ -10,13 +10,7 @@ import type { Progress } from './artifacts.ts';
 export async function currentNicRom(cacheDirectory: string, progress: Progress): Promise<string> {
   const directory = path.join(cacheDirectory, 'ipxe-qemu');
   const rom = path.join(directory, 'usr/share/qemu/pxe-virtio.rom');
-  if (
-    await access(rom).then(
-      () => true,
-      () => false,
-    )
-  )
-    return rom;
+  if (await exists(rom)) return rom;
   const wanted = { cacheDirectory: path.join(cacheDirectory, 'debian'), packages: ['ipxe-qemu'], progress };
   for (const { file } of await download(wanted)) await unpack(file, directory);
   return rom;

@@ -42,7 +42,7 @@ const protectedNvram = {
   nicRom: 'none',
 } as const;
 
-export const firmwares = {
+const firmwares = {
   uefi: {
     overrideMode: 'UEFI',
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp'],

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { writeDurably } from '#base/durableFile.ts';
+import { makeOnce } from '#base/makeOnce.ts';
+import { sweepWorkFolders } from '#base/workFolder.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { Compression } from '#contract/images.ts';
 import { artifactSuffix, compressor } from './compress.ts';
@@ -12,7 +14,6 @@ import { type OsKind, smallestDisk } from './disk.ts';
 import { inputKey } from './inputs.ts';
 import { type OsPackages, osPackages } from './packages.ts';
 import { buildRaw } from './raw.ts';
-import { sweepPartials } from './sweep.ts';
 
 export interface OsOptions {
   /** `name@version`: shown by the OS on the console, at `/` and in `/etc/os-release`. */
@@ -51,7 +52,7 @@ export async function buildOs(options: OsOptions): Promise<OsImage> {
   const parameters = checked(options);
   const cacheDirectory = path.resolve(options.cacheDirectory);
   await mkdir(path.join(cacheDirectory, 'os'), { recursive: true });
-  await sweepPartials(path.join(cacheDirectory, 'os'));
+  await sweepWorkFolders(path.join(cacheDirectory, 'os'));
   const inputs = await osPackages(cacheDirectory, parameters.kind, options.progress);
   const key = inputKey(parameters, inputs.packages);
   const directory = path.join(cacheDirectory, 'os', `image-${key.slice(0, 16)}`);
@@ -95,22 +96,16 @@ function invalid(field: string, expected: string): RailheadError {
   return new RailheadError('INVALID_INPUT', `${field} must be ${expected}`, { path: field, expected });
 }
 
-/** The disk appears under its key only whole. A build that another process finished first is used as it is. */
 async function ensureRaw(
   directory: string,
   inputs: RawInputs,
   progress?: (line: string) => void,
 ): Promise<void> {
-  if (await stat(directory).catch(() => undefined)) return;
-  progress?.(`building the demo OS ${inputs.ref}`);
-  const partial = await mkdtemp(path.join(path.dirname(directory), 'partial-'));
-  try {
-    await buildRaw({ ...inputs, directory: partial });
-    await rename(partial, directory);
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    if (!(await stat(directory).catch(() => undefined))) throw error;
-  }
+  await makeOnce(directory, async (work) => {
+    progress?.(`building the demo OS ${inputs.ref}`);
+    await buildRaw({ ...inputs, directory: work });
+    return work;
+  });
 }
 
 async function compress(raw: string, artifact: string, compression: Compression): Promise<OsImage> {

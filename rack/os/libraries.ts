@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { exists } from '#base/exists.ts';
 import { elfNeeds } from '#ramdisk/image/elf.ts';
-import { exists } from './packages.ts';
 
 const folders = ['usr/lib/x86_64-linux-gnu', 'usr/lib64', 'lib/x86_64-linux-gnu', 'lib64'];
 

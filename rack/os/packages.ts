@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { access, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type DebianPackage, download, realPackage, unpack } from '#base/debian.ts';
+import { unpackOnce } from '#base/debian/unpackOnce.ts';
+import { type DebianPackage, download, realPackage } from '#base/debian.ts';
 import type { OsKind } from './disk.ts';
 
 /** What the image is made of, all from one Debian suite. The libraries are those that wget needs; `libraries.ts` checks them. */
@@ -56,26 +56,9 @@ export async function osPackages(
 }
 
 /** One folder with the files of all packages, kept in the cache: several images are made from it. */
-export async function unpacked(packages: readonly DebianPackage[], cacheDirectory: string): Promise<string> {
+export function unpacked(packages: readonly DebianPackage[], cacheDirectory: string): Promise<string> {
   const key = createHash('sha256')
     .update(packages.map((one) => one.sha256).join('\n'))
     .digest('hex');
-  const directory = path.join(cacheDirectory, 'os', `packages-${key.slice(0, 16)}`);
-  if (await exists(directory)) return directory;
-  const partial = await mkdtemp(path.join(cacheDirectory, 'os', 'partial-'));
-  try {
-    for (const { file } of packages) await unpack(file, partial);
-    await rename(partial, directory);
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    if (!(await exists(directory))) throw error;
-  }
-  return directory;
-}
-
-export function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+  return unpackOnce(packages, path.join(cacheDirectory, 'os', `packages-${key.slice(0, 16)}`));
 }

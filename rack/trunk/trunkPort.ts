@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
+import { enterNamespace } from '../enterNamespace.ts';
 import { listenOnPath } from '../machine/listenOnPath.ts';
-import { enterNamespace } from '../namespace.ts';
 import type { TrunkRecord } from '../record.ts';
 import { openCapture } from './capture.ts';
 import { encodeFrame, frameReader } from './frameStream.ts';
@@ -40,14 +40,7 @@ export async function openTrunkPort(
   const server = createServer((socket) => {
     machine?.destroy();
     machine = socket;
-    const read = frameReader(fromMachine);
-    socket.on('data', (bytes: Buffer) => {
-      try {
-        read(bytes);
-      } catch (error) {
-        socket.destroy(error as Error);
-      }
-    });
+    readFrames(socket, fromMachine);
     socket.on('error', (error) => log.warn({ err: error }, 'the machine is off its switch port'));
     socket.on('close', () => {
       if (machine === socket) machine = undefined;
@@ -64,6 +57,18 @@ export async function openTrunkPort(
       capture.close();
     },
   };
+}
+
+/** What is no stream of frames ends the connection. */
+function readFrames(socket: Socket, take: (frame: Buffer) => void): void {
+  const read = frameReader(take);
+  socket.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes);
+    } catch (error) {
+      socket.destroy(error as Error);
+    }
+  });
 }
 
 /** The networks behind the port by VLAN; `undefined` is the one without a tag. */

@@ -3,7 +3,7 @@ import type { DiskHints } from '#contract/steps.ts';
 import { canonicalSerial, canonicalWwn, type Disk } from './disk.ts';
 
 /** A disk smaller than this is not meant for an OS unless it is named: card readers' and BMCs' virtual media, boot partitions. */
-export const smallestUnnamed = 4 * 1024 ** 3;
+const smallestUnnamed = 4 * 1024 ** 3;
 
 /** One disk and why it cannot be written, or an empty list: what an error shows of each. */
 export type Candidate = Pick<Disk, 'name' | 'sizeBytes' | 'serial' | 'wwn' | 'model'> & { reasons: string[] };
@@ -25,7 +25,7 @@ export function chooseDisk(disks: readonly Disk[], hints: DiskHints = {}, needed
 }
 
 /** Why a disk cannot be written, a phrase each. */
-export function unfitness(disk: Disk, neededBytes: number, named: boolean): string[] {
+function unfitness(disk: Disk, neededBytes: number, named: boolean): string[] {
   const { sizeBytes } = disk;
   return [
     ...(sizeBytes === 0 ? ['it has no medium (size 0)'] : []),

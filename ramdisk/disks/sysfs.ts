@@ -17,7 +17,7 @@ export async function listDisks(root = '/'): Promise<Disk[]> {
 }
 
 /** One disk per WWN: the first path stands for it and names the others; what uses one path uses the disk. */
-export function mergePaths(disks: readonly Disk[]): Disk[] {
+function mergePaths(disks: readonly Disk[]): Disk[] {
   const merged: Disk[] = [];
   for (const disk of disks) {
     const same = merged.find((known) => isSamePath(known, disk));

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isENOENT } from '#base/errors.ts';
 import { keepNewest } from '#base/keepNewest.ts';
+import { inWorkFolder } from '#base/workFolder.ts';
 
 /** How many of a kind stay in the cache. */
 export const kept = 6;
@@ -23,17 +24,13 @@ export async function cachedFiles<Name extends string>(
     await keepNewest(path.dirname(directory), path.basename(directory), kept);
     return found;
   }
-  await mkdir(path.dirname(directory), { recursive: true });
-  const work = await mkdtemp(path.join(path.dirname(directory), '.partial-'));
-  try {
+  await inWorkFolder(path.dirname(directory), async (work) => {
     const result = path.join(work, 'result');
     await mkdir(result);
     await make(work, result);
     await rm(directory, { recursive: true, force: true });
     await rename(result, directory);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  });
   await keepNewest(path.dirname(directory), path.basename(directory), kept);
   const made = await readFiles(directory, names);
   if (made === undefined) throw new Error(`${directory} is not complete after it was built`);

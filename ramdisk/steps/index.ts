@@ -45,7 +45,7 @@ export type Step<Action extends ActionOf<'ramdisk'>> = (
 ) => Promise<StepOutcome>;
 
 /** The executor of every action that is the ramdisk's: one that is missing does not compile. */
-export const steps: { readonly [Action in ActionOf<'ramdisk'>]: Step<Action> } = {
+const steps: { readonly [Action in ActionOf<'ramdisk'>]: Step<Action> } = {
   'deploy.image': deployImage,
   'boot.kexec': bootKexec,
   'diag.dcgm': diagDcgm,

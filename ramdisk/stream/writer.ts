@@ -1,11 +1,10 @@
 import { alignedBuffer } from '#base/libc.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { Target } from '../disks/target.ts';
+import { DiskBuffers } from './diskBuffers.ts';
 
 /** The first and the last MiB of a disk hold what makes it bootable: partition tables, boot code, RAID labels. */
 export const edgeBytes = 1024 * 1024;
-const bufferBytes = 2 * 1024 * 1024;
-const bufferCount = 4;
 
 /** What was held back: the image's bytes for the first and the last MiB of the disk, zeros where it has none. */
 export interface HeldEdges {
@@ -33,7 +32,7 @@ export function openWriter(target: Pick<Target, 'sizeBytes' | 'sectorSize' | 'wr
   const tailStart = Math.max(edgeBytes, sizeBytes - edgeBytes);
   const head = alignedBuffer(Math.min(edgeBytes, sizeBytes)).fill(0);
   const tail = alignedBuffer(sizeBytes - Math.min(sizeBytes, tailStart)).fill(0);
-  const body = openBody(target, edgeBytes);
+  const body = new DiskBuffers(target, edgeBytes);
   let position = 0;
 
   const place = async (bytes: Buffer): Promise<number> => {
@@ -60,69 +59,7 @@ export function openWriter(target: Pick<Target, 'sizeBytes' | 'sectorSize' | 'wr
   };
 }
 
-/** Fills buffers in turn and has up to `bufferCount` of them on their way to the disk. */
-function openBody(target: Pick<Target, 'write' | 'zero'>, start: number) {
-  const zeros = Buffer.alloc(bufferBytes);
-  const free = Array.from({ length: bufferCount }, () => alignedBuffer(bufferBytes));
-  const underWay = new Set<Promise<void>>();
-  let failure: { error: unknown } | undefined;
-  let current: Buffer | undefined;
-  let filled = 0;
-  let offset = start;
-
-  const submit = (buffer: Buffer, length: number): void => {
-    const bytes = buffer.subarray(0, length);
-    const act = bytes.equals(zeros.subarray(0, length))
-      ? target.zero(offset, length)
-      : target.write(bytes, offset);
-    offset += length;
-    const job = act
-      .catch((error: unknown) => {
-        failure ??= { error };
-      })
-      .finally(() => {
-        underWay.delete(job);
-        free.push(buffer);
-      });
-    underWay.add(job);
-  };
-  const nextBuffer = async (): Promise<Buffer> => {
-    while (free.length === 0) await Promise.race(underWay);
-    if (failure !== undefined) throw failure.error;
-    return free.pop() as Buffer;
-  };
-  const settled = async () => {
-    await Promise.all(underWay);
-  };
-  return {
-    append: async (bytes: Buffer): Promise<void> => {
-      for (let done = 0; done < bytes.length; ) {
-        current ??= await nextBuffer();
-        const copied = bytes.copy(current, filled, done);
-        done += copied;
-        filled += copied;
-        if (filled < current.length) continue;
-        submit(current, filled);
-        current = undefined;
-        filled = 0;
-      }
-    },
-    /** The last partial sector is padded with zeros: a disk takes whole sectors only. */
-    flush: async (sectorSize: number): Promise<void> => {
-      if (current !== undefined) {
-        const padded = Math.ceil(filled / sectorSize) * sectorSize;
-        current.fill(0, filled, padded);
-        submit(current, padded);
-        current = undefined;
-      }
-      await settled();
-      if (failure !== undefined) throw failure.error;
-    },
-    settled,
-  };
-}
-
-export function tooLarge(imageBytes: number, diskBytes: number): RailheadError {
+function tooLarge(imageBytes: number, diskBytes: number): RailheadError {
   return new RailheadError(
     'INVALID_STATE',
     `the image has at least ${imageBytes} bytes, the disk ${diskBytes}: choose a larger disk`,

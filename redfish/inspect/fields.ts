@@ -1,8 +1,11 @@
 import { asText, type Json } from '../json.ts';
 
+/** No name, model or serial number is longer. */
+const longestText = 256;
+
 /** A text that says something; BMCs fill what they do not know with blanks and with words for nothing. */
 export function fact(value: Json | undefined): string | undefined {
-  const text = asText(value)?.trim();
+  const text = asText(value)?.trim().slice(0, longestText);
   return text === undefined || /^(|n\/?a|unknown|not available|none|null)$/i.test(text) ? undefined : text;
 }
 

@@ -1,3 +1,4 @@
+import { RailheadError } from '#contract/errors.ts';
 import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient } from '../client.ts';
 import { memberLinks } from '../collection.ts';
@@ -38,9 +39,11 @@ export function readerOf(client: RedfishClient): Reader {
   return { notes, one, members, first };
 }
 
-/** A refusal is kept as a note; a BMC that is gone ends the inspection. */
+/** A refusal, or an answer that is none, is kept as a note; a BMC that is gone ends the inspection. */
 function noteOf(error: unknown, notes: string[]): undefined {
-  if (!(error instanceof BmcRefusal)) throw error;
+  const isNote =
+    error instanceof BmcRefusal || (error instanceof RailheadError && error.details.reason === 'malformed');
+  if (!isNote) throw error;
   notes.push(error.message);
   return undefined;
 }

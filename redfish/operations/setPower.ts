@@ -46,22 +46,24 @@ async function reach(change: Change, action: PowerAction, wanted: Power): Promis
   return (await waitForPower(machine, [wanted], deadline)).power;
 }
 
-/** Where it may be forced, an OS that does not end in time, or a BMC that cannot ask it, is switched off. */
+/**
+ * Where it may be forced, an OS that does not end in time, or a BMC that cannot ask it, is switched off. An OS that was given longer than the
+ * deadline is not forced before its time.
+ */
 async function gracefulOff(change: Change): Promise<Power> {
   const { machine, deadline, forceAfterMs } = change;
-  if (forceAfterMs === undefined) return reach(change, 'graceful-off', 'off');
-  const patience = Math.min(deadline, machine.client.clock.now() + forceAfterMs);
-  return reach({ ...change, deadline: patience }, 'graceful-off', 'off').catch((error: unknown) => {
-    if (!mayBeForced(error)) throw error;
-    return switchOff(change);
-  });
+  const patience = machine.client.clock.now() + (forceAfterMs ?? Number.POSITIVE_INFINITY);
+  return reach({ ...change, deadline: Math.min(deadline, patience) }, 'graceful-off', 'off').catch(
+    (error: unknown) => {
+      if (forceAfterMs === undefined || !mayBeForced(error, patience <= deadline)) throw error;
+      return switchOff(change);
+    },
+  );
 }
 
-function mayBeForced(error: unknown): boolean {
-  return (
-    hasCode(error, 'UNSUPPORTED') ||
-    (hasCode(error, 'DRIVER_ERROR') && error.details.reason === 'power-timeout')
-  );
+function mayBeForced(error: unknown, hadItsTime: boolean): boolean {
+  if (hasCode(error, 'UNSUPPORTED')) return true;
+  return hadItsTime && hasCode(error, 'DRIVER_ERROR') && error.details.reason === 'power-timeout';
 }
 
 /** By one reset where the BMC has it and said that it took it, else off, wait, on: of those two each shows in the state. */

@@ -9,7 +9,7 @@ export const dell: Vendor = {
   ...generic,
   name: 'dell',
   matches: (facts) => names(facts, 'dell'),
-  console: { commands: ['console com2'], otherwise: ['connect com2'], leave: '\x1c' },
+  eventLogs: ['Sel'],
   cdAttributes: ({ persistent }) => ({
     'ServerBoot.1.FirstBootDevice': 'VCD-DVD',
     'ServerBoot.1.BootOnce': persistent ? 'Disabled' : 'Enabled',
@@ -74,10 +74,17 @@ export const dell: Vendor = {
     },
     {
       device: 'iDRAC',
-      does: 'tells nothing in SerialConsole; its SSH takes the password only as keyboard-interactive, and `console com2` (before: `connect com2`) leads to the serial port until Ctrl-\\',
-      knownFrom: 'metal-stack/go-hal README, NVIDIA/infra-controller ssh-console vendor.rs',
-      remedy: 'types it at the prompt; keeps Ctrl-\\ from operators’ keys and types it at the end',
-      shownBy: 'what a BMC does not tell of its serial console is known of its vendor: %s',
+      does: 'its SEL is a manager’s log, the newest entry first; the Lclog beside it has all else too',
+      knownFrom: 'bb-Ricardo/check_redfish issue 4, dell/iDRAC-Redfish-Scripting issue 353',
+      remedy: 'reads `Sel`, as far back as something known comes',
+      shownBy: 'the log %s of %s is the one that is read',
+    },
+    {
+      device: 'iDRAC 7, 8',
+      does: '`SensorType` of a log entry is a list of objects',
+      knownFrom: 'mrlhansen/idrac_exporter issue 26',
+      remedy: 'takes the first',
+      shownBy: 'a sensor type that is a list (iDRAC 8) is read',
     },
   ],
 };

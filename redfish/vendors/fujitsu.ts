@@ -6,6 +6,7 @@ export const fujitsu: Vendor = {
   ...generic,
   name: 'fujitsu',
   matches: (facts) => names(facts, 'fujitsu', 'fsas', 'ts_fujitsu'),
+  eventLogs: ['SystemEventLog'],
   insertFields: ['TransferProtocolType'],
   quirks: [
     {

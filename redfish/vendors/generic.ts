@@ -11,6 +11,7 @@ export const generic: Vendor = {
   targets: {},
   insertFields: [],
   gpusOnBaseboard: false,
+  eventLogs: [],
   quirks: [
     {
       device: 'some BMCs',
@@ -105,6 +106,20 @@ export const generic: Vendor = {
       knownFrom: 'seen (`npm run e2e -- sushy`)',
       remedy: '`not-stored`',
       shownBy: 'Once that becomes Continuous (sushy-tools answers 204) is not stored',
+    },
+    {
+      device: 'several',
+      does: 'call the hardware’s event log as they like: `SEL`, `Sel`, `Log1`, `ActiveLog`',
+      knownFrom: 'DMTF/Redfish-Tacklebox issue 176',
+      remedy: 'by the vendor’s name for it, else by `LogEntryType`, else by the usual names',
+      shownBy: 'the log %s of %s is the one that is read',
+    },
+    {
+      device: 'several',
+      does: 'use the numbers of log entries again once the log was cleared, and write them with a clock that lost its battery',
+      knownFrom: 'bb-Ricardo/check_redfish issue 4 (iDRAC), seen (`ipmi_sim`)',
+      remedy: 'knows an entry by all that it says, neither by its number nor by its time',
+      shownBy: 'a log that was cleared tells its new entries, though they have the numbers of old ones',
     },
   ],
 };

@@ -9,7 +9,7 @@ export const hpe: Vendor = {
   ...generic,
   name: 'hpe',
   matches: (facts) => names(facts, 'hpe', 'hewlett'),
-  console: { commands: ['vsp'], free: ['stop /system1/oemhp_vsp1'], leave: '\x1b(' },
+  eventLogs: ['IML'],
   bootFields: 'least',
   quirks: [
     {
@@ -56,10 +56,10 @@ export const hpe: Vendor = {
     },
     {
       device: 'iLO',
-      does: 'has the serial port behind the command `vsp` of its SSH, until ESC (; whoever left without them has it still',
-      knownFrom: 'NVIDIA/infra-controller ssh-console vendor.rs, operators’ transcripts of iLO 3 and 4',
-      remedy: 'types it, and ESC ( at the end; `stop /system1/oemhp_vsp1` before it with --force',
-      shownBy: 'what a BMC does not tell of its serial console is known of its vendor: %s',
+      does: 'has no SEL by Redfish',
+      knownFrom: 'HewlettPackard/python-ilorest-library issue 173',
+      remedy: 'reads the `IML`',
+      shownBy: 'the log %s of %s is the one that is read',
     },
   ],
 };

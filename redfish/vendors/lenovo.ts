@@ -6,12 +6,7 @@ export const lenovo: Vendor = {
   ...generic,
   name: 'lenovo',
   matches: (facts) => names(facts, 'lenovo'),
-  console: {
-    commands: ['console 1'],
-    otherwise: ['console start'],
-    free: ['console kill 1'],
-    leave: '\x1b(',
-  },
+  eventLogs: ['StandardLog', 'PlatformLog', 'ActiveLog'],
   quirks: [
     {
       device: 'Lenovo XCC',
@@ -42,11 +37,11 @@ export const lenovo: Vendor = {
       shownBy: 'a link of the system that leads nowhere is passed over',
     },
     {
-      device: 'XCC',
-      does: 'has the serial port behind `console 1`, newer ones behind `console start`, until ESC (; some have it by IPMI alone',
-      knownFrom: 'NVIDIA/infra-controller ssh-console vendor.rs, dsx-ai-factory/infra-controller issue 528',
-      remedy: 'types the one, then the other, then asks by IPMI',
-      shownBy: 'what a BMC does not tell of its serial console is known of its vendor: %s',
+      device: 'Lenovo XCC',
+      does: 'its log is `StandardLog`, `PlatformLog` since V2; `ActiveLog` has only what is wrong now',
+      knownFrom: 'bb-Ricardo/check_redfish issue 77',
+      remedy: 'reads the first of them that is there',
+      shownBy: 'the log %s of %s is the one that is read',
     },
   ],
 };

@@ -6,6 +6,7 @@ export const openbmc: Vendor = {
   ...generic,
   name: 'openbmc',
   matches: (facts) => names(facts, 'openbmc'),
+  eventLogs: ['SEL', 'EventLog'],
   quirks: [
     {
       device: 'OpenBMC',
@@ -34,13 +35,6 @@ export const openbmc: Vendor = {
       knownFrom: 'ibm-openbmc/bmcweb PR 939',
       remedy: 'sends it all the same, and says `not-stored` where it is not kept',
       shownBy: 'a BMC without any boot override keeps none, and that is told',
-    },
-    {
-      device: 'OpenBMC',
-      does: 'has the serial port itself at SSH port 2200, with no command line before it',
-      knownFrom: 'openbmc/bmcweb redfish-core/lib/systems.hpp, NVIDIA IGX BMC guide (UART access)',
-      remedy: 'types nothing there; ends the connection and nothing else',
-      shownBy: 'OpenBMC has the serial port itself at port 2200',
     },
   ],
 };

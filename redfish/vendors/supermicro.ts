@@ -10,7 +10,7 @@ export const supermicro: Vendor = {
   ...generic,
   name: 'supermicro',
   matches: (facts) => names(facts, 'supermicro', 'super micro'),
-  console: { commands: ['cd system1/sol1', 'start'] },
+  eventLogs: ['Log1'],
   bootFields: 'all',
   targets: { cd: ['UsbCd'] },
   quirks: [
@@ -64,12 +64,11 @@ export const supermicro: Vendor = {
       shownBy: 'R24: what needs a license is told as that',
     },
     {
-      device: 'X11 and later',
-      does: 'writes two commands into ConsoleEntryCommand (`cd system1/sol1; start`), of which its shell takes one at a time; only Enter, Esc, T leaves the port',
-      knownFrom: 'stmcginnis/gofish oem/smc/computersystem_test.go, metal-stack/go-hal README',
-      remedy:
-        'types one after the other; ends the connection at the end, since Enter would go to the machine',
-      shownBy: 'Supermicro writes two commands in one: they are typed one after the other',
+      device: 'Supermicro',
+      does: 'the system’s log tells of the hardware, the manager’s of the BMC alone',
+      knownFrom: 'Linuxfabrik/monitoring-plugins PR 866',
+      remedy: 'reads the system’s `Log1`',
+      shownBy: 'the log %s of %s is the one that is read',
     },
   ],
 };

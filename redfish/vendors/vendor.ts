@@ -1,4 +1,3 @@
-import type { SshConsole } from '#console/session.ts';
 import type { BootDevice } from '#contract/steps.ts';
 import { asObject, asText, type JsonObject } from '../json.ts';
 import type { BootOverride } from '../operations/bootFields.ts';
@@ -36,8 +35,8 @@ export interface Vendor {
   insertFields: readonly string[];
   /** Whether its GPUs are processors of a second system, their baseboard. */
   gpusOnBaseboard: boolean;
-  /** How its SSH leads to the serial port, where its Redfish does not tell; `port` is that of its command line. */
-  console?: Omit<SshConsole, 'port'>;
+  /** What the hardware's event log is called, the best first. */
+  eventLogs: readonly string[];
   /** The manager's attributes by which it boots virtual media, where its `Cd` is something else. */
   cdAttributes?: (override: Pick<BootOverride, 'persistent'>) => Record<string, string>;
 }

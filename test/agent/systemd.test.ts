@@ -8,8 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SiteConfig } from '#agent/site/config.ts';
 import { listenFds } from '#agent/site/listenFds.ts';
 import { socketUnits, writeUnits } from '#agent/site/socketUnits.ts';
+import { freePorts } from '../fakes/freePorts.ts';
 import { setUpBench } from './site/bench/bench.ts';
-import { configureSite, freePorts } from './site/bench/loopbackSite.ts';
+import { configureSite } from './site/bench/loopbackSite.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const launcher = path.join(root, 'bin/bcd');

@@ -386,6 +386,17 @@ describe('images', () => {
     expect(JSON.parse(body.toString()).error).toMatchObject({ code: 'DRIVER_ERROR', details: error.details });
   });
 
+  test("a BMC's medium is read by a token, in ranges, and nobody on the way keeps it", async () => {
+    const token = 'a'.repeat(32);
+    images.media.set(token, digest);
+    const { status, body, headers } = await get(`/media/${token}.iso`, { headers: { range: 'bytes=10-19' } });
+    expect([status, body]).toEqual([206, image.subarray(10, 20)]);
+    expect(headers['cache-control']).toBe('private, no-store');
+    expect((await get(`/media/${'b'.repeat(32)}.iso`)).status).toBe(404);
+    images.media.delete(token);
+    expect((await get(`/media/${token}.iso`)).status).toBe(404);
+  });
+
   test('nothing stays open', async () => {
     await expect.poll(() => images.openImages).toBe(0);
   });

@@ -1,6 +1,7 @@
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { download, unpack } from '#base/debian.ts';
+import { unpackOnce } from '#base/debian/unpackOnce.ts';
+import { download } from '#base/debian.ts';
+import { exists } from '#base/exists.ts';
 
 const foreign = path.resolve('.cache/foreign');
 /** Debian 13 has everything below usr, Debian 12 does not. */
@@ -24,21 +25,5 @@ export async function unpackedPackage(packageName: string): Promise<string> {
 async function unpackInto(folder: string, packageName: string): Promise<void> {
   const [found] = await download({ cacheDirectory: '.cache/debian', suite: 'host', packages: [packageName] });
   if (found === undefined) throw new Error(`no package ${packageName}`);
-  await mkdir(foreign, { recursive: true });
-  const partial = await mkdtemp(`${path.resolve('.cache/debian')}/unpack-`);
-  await unpack(found.file, partial);
-  try {
-    await rename(partial, folder);
-  } catch (error) {
-    // Another was first: what it unpacked is the same.
-    if (!(await exists(folder))) throw error;
-    await rm(partial, { recursive: true });
-  }
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+  await unpackOnce([found], folder);
 }

@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { exists } from '#base/exists.ts';
 import { type ManagedProcess, startProcess } from '#rack/line/managedProcess.ts';
 import { unpackedPackage } from './foreign.ts';
 
@@ -39,13 +39,6 @@ export async function startNetworkd(
 }
 
 async function firstOf(candidates: string[]): Promise<string> {
-  for (const candidate of candidates)
-    if (
-      await access(candidate).then(
-        () => true,
-        () => false,
-      )
-    )
-      return candidate;
+  for (const candidate of candidates) if (await exists(candidate)) return candidate;
   throw new Error(`none of ${candidates.join(', ')} is there`);
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import { run } from '#base/command.ts';
-import { enterNamespace } from '#rack/namespace.ts';
-import { listNamespaces, runIn } from '#rack/netns.ts';
+import { enterNamespace } from '#rack/enterNamespace.ts';
+import { listNamespaces, removeNamespaces, runIn } from '#rack/netns.ts';
+import { atRandom, dropDatagrams } from '../fakes/lossyNamespace.ts';
 
 /** A wire between two network namespaces: this process is at the server's end, foreign programs at the client's. */
 export interface Wire {
@@ -29,17 +30,16 @@ export function useWire(): Wire {
   });
   afterAll(async () => {
     leave();
-    await remove([names.server, names.client]);
+    await removeNamespaces([names.server, names.client]);
   });
   return {
     clientNamespace: names.client,
     clientMac: '02:00:00:00:00:01',
     server,
     lose: async (percent) => {
-      const which = percent && `random mod 1000 < ${percent * 10}`;
-      for (const namespace of [names.server, names.client]) await drop(namespace, which);
+      for (const namespace of [names.server, names.client]) await dropDatagrams(namespace, atRandom(percent));
     },
-    loseEvery: (nth) => drop(names.client, `inc mod ${nth} < 1`),
+    loseEvery: (nth) => dropDatagrams(names.client, `inc mod ${nth} < 1`),
   };
 }
 
@@ -57,27 +57,12 @@ async function build(names: { server: string; client: string }, address: string)
   for (const link of ['lo', 'client0']) await inClient('link', 'set', link, 'up');
 }
 
-/**
- * Drops what arrives in a namespace: dropped where it leaves, the sender would be told. `which`: nftables' number generator and what it
- * is compared with; 0 drops nothing.
- */
-async function drop(namespace: string, which: string | 0): Promise<void> {
-  await runIn(namespace, ['nft', 'flush', 'ruleset']);
-  if (which === 0) return;
-  const chain = `type filter hook input priority 0; meta l4proto udp numgen ${which} drop;`;
-  await runIn(namespace, ['nft', '-f', '-'], { input: `table inet loss {\nchain input { ${chain} }\n}\n` });
-}
-
 async function removeStale(): Promise<void> {
   const stale = (await listNamespaces()).filter((name) => {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
     return pid !== undefined && !isRunning(Number(pid));
   });
-  await remove(stale);
-}
-
-async function remove(namespaces: string[]): Promise<void> {
-  for (const name of namespaces) await run('ip', ['netns', 'delete', name]);
+  await removeNamespaces(stale);
 }
 
 function isRunning(pid: number): boolean {

@@ -4,7 +4,7 @@ import { open, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { writeFully } from '#cache/write.ts';
+import { writeFully } from '#cache/gatheredWrites.ts';
 import { serveBytes } from '../fakes/rawHttpsServer.ts';
 import { straced } from './strace.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from './testBench.ts';
 
 const program = path.join(import.meta.dirname, 'pullOnce.ts');
-const bytes = randomBytes(1_000_000);
+const bytes = randomBytes(3_500_000);
 
 /** Pulls one image in a process some of whose system calls fail; what it says of the image, and the folder. */
 async function pullWhile(inject: string) {
@@ -44,10 +44,10 @@ async function pullWhile(inject: string) {
 }
 
 test.each([
-  ['a write that fails (EIO)', 'pwrite64:error=EIO:when=8+', 'EIO'],
+  ['a write that fails (EIO)', 'pwritev:error=EIO:when=2+', 'EIO'],
   ['a flush that fails (EIO)', 'fsync:error=EIO:when=4', 'EIO'],
-  ['a disk that has become read-only', 'pwrite64:error=EROFS:when=8+', 'EROFS'],
-  ['a full disk', 'pwrite64:error=ENOSPC:when=8+', undefined],
+  ['a disk that has become read-only', 'pwritev:error=EROFS:when=2+', 'EROFS'],
+  ['a full disk', 'pwritev:error=ENOSPC:when=2+', undefined],
 ])(
   '%s ends the pull in plain words, shows nothing, and the next start is clean',
   async (_, inject, cause) => {
@@ -73,18 +73,21 @@ test('short writes go on where they stopped', async () => {
   const file = path.join(await temporaryDirectory(), 'file');
   const handle = await open(file, 'w+');
   const short = {
-    write: (chunk: Uint8Array, from: number, length: number, at: number) =>
-      handle.write(chunk, from, Math.min(length, 1000), at),
+    writev: ([first = Buffer.of(), ...rest]: Buffer[], at: number) =>
+      first.length > 1000
+        ? handle.writev([first.subarray(0, 1000)], at)
+        : handle.writev([first, ...rest.slice(0, 1)], at),
   };
-  await writeFully(short as never, bytes.subarray(0, 10_500), 0);
-  await writeFully(short as never, bytes.subarray(10_500, 20_000), 10_500);
+  const parts = [bytes.subarray(0, 700), bytes.subarray(700, 700), bytes.subarray(700, 10_500)];
+  await writeFully(short as never, parts, 0);
+  await writeFully(short as never, [bytes.subarray(10_500, 20_000)], 10_500);
   expect((await handle.readFile()).equals(bytes.subarray(0, 20_000))).toBe(true);
   await handle.close();
 });
 
 test('bytes that the disk never wrote are found before anybody gets them, after a restart', async () => {
   // The disk says that it wrote, and did not.
-  const { said, images, image } = await pullWhile('pwrite64:retval=1000:when=5');
+  const { said, images, image } = await pullWhile('pwritev:retval=1000:when=2');
   const cache = await startCache({ directory: images });
   if (said.state === 'ready') {
     expect(await cache.open(image.digest)).toBeUndefined();

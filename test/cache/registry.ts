@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Agent, request } from 'undici';
 import { foreignProgram } from '../bootserver/foreign.ts';
 import { issueServerIdentity, type TestCa } from '../fakes/certificates.ts';
+import { freePort } from '../fakes/freePorts.ts';
 
 export interface Registry {
   /** `127.0.0.1:<port>` */
@@ -96,15 +96,6 @@ export async function startRegistry(ca: TestCa, options: RegistryOptions = {}): 
 }
 
 export const digestOf = (bytes: Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** The registry says nothing when it is ready: it is asked until it answers. */
 async function untilListening(server: ChildProcess, host: string): Promise<void> {

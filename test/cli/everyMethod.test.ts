@@ -7,8 +7,6 @@ const otherNames: Record<string, string> = {
   'nodes.update': 'label',
   'nodes.setBootQuirks': 'quirks',
   'nodes.setLoader': 'loader',
-  'nodes.recordConsole': 'console',
-  'nodes.endConsole': 'console',
   'sites.setInventory': 'inventory',
 };
 

@@ -1,5 +1,5 @@
 import { run } from '#base/command.ts';
-import { listNamespaces, processesIn, runIn } from '#rack/netns.ts';
+import { removeNamespaces, runIn } from '#rack/netns.ts';
 
 /** A site's network, a router with a relay agent, and a network behind it with one client, in three namespaces. */
 export interface RelayedNetwork {
@@ -17,7 +17,7 @@ export async function openRelayedNetwork(prefix: string): Promise<RelayedNetwork
   };
   const client = { namespace: `${prefix}-client`, interfaceName: 'client0', mac: '02:00:00:00:00:01' };
   const namespaces = [site.namespace, router.namespace, client.namespace];
-  await remove(namespaces);
+  await removeNamespaces(namespaces);
   for (const name of namespaces) await run('ip', ['netns', 'add', name]);
   const ip = (namespace: string, ...args: string[]) => runIn(namespace, ['ip', ...args]);
   const wire = (namespace: string, name: string, peer: string, far: string) =>
@@ -39,21 +39,5 @@ export async function openRelayedNetwork(prefix: string): Promise<RelayedNetwork
     for (const link of links) await ip(namespace, 'link', 'set', link, 'up');
   await ip(site.namespace, 'route', 'add', '10.79.0.0/24', 'via', router.upAddress);
   await runIn(router.namespace, ['sysctl', '-qw', 'net.ipv4.ip_forward=1']);
-  return { site, router, client, close: () => remove(namespaces) };
-}
-
-async function remove(namespaces: readonly string[]): Promise<void> {
-  const present = await listNamespaces();
-  for (const name of namespaces.filter((one) => present.includes(one))) {
-    for (const pid of await processesIn(name)) if (pid !== process.pid) end(pid);
-    await run('ip', ['netns', 'delete', name]);
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
+  return { site, router, client, close: () => removeNamespaces(namespaces) };
 }

@@ -13,7 +13,7 @@ export interface FaultyTool {
 export interface Rule {
   /** A shell pattern of the whole command line. */
   when: string;
-  /** Shell commands, e.g. `echo 01; exit 0` or `sleep 60`. */
+  /** Shell commands, e.g. `echo 01; exit 0` or `sleep 60`; `$STATE` is a folder for what they keep. */
   does: string;
   /** Only the first so many times. */
   times?: number;
@@ -37,7 +37,7 @@ esac`,
   );
   await writeFile(
     program,
-    `#!/bin/sh\necho "$*" >>${log}\n${cases.join('\n')}\necho "no rule for $*" >&2\nexit 1\n`,
+    `#!/bin/sh\nSTATE=${directory}\necho "$*" >>${log}\n${cases.join('\n')}\necho "no rule for $*" >&2\nexit 1\n`,
   );
   await chmod(program, 0o755);
   const lines = async () => (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');

@@ -6,6 +6,7 @@ import { stringify } from 'smol-toml';
 import { newAuthority, openAuthority } from '#central/join/authority.ts';
 import { fromSource, type ManagedProcess, startProcess } from '#rack/line/managedProcess.ts';
 import { joinByHand } from './joinByHand.ts';
+import { fakeIpxe } from './loopbackSettings.ts';
 
 export interface LoneSiteOptions {
   namespace: string;
@@ -33,15 +34,13 @@ async function configure({ directory, provisioning }: LoneSiteOptions): Promise<
   const configFile = path.join(directory, 'config.toml');
   const stateDirectory = path.join(directory, 'state');
   if (await readFile(configFile).catch(() => undefined)) return configFile;
-  await mkdir(path.join(directory, 'ipxe'), { recursive: true });
-  for (const name of ['snponly.efi', 'undionly.kpxe'])
-    await writeFile(path.join(directory, 'ipxe', name), 'not iPXE');
+  const ipxeDirectory = path.join(directory, 'ipxe');
+  await fakeIpxe(ipxeDirectory);
   await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
   const signing = generateKeyPairSync('ed25519').privateKey;
   const centre = { authority: openAuthority(await newAuthority()), signing, url: 'https://127.0.0.1:1' };
   await joinByHand(stateDirectory, 'site_01lone', centre);
-  const boot = { ipxeDirectory: path.join(directory, 'ipxe') };
-  await writeFile(configFile, stringify({ stateDirectory, provisioning, boot }));
+  await writeFile(configFile, stringify({ stateDirectory, provisioning, boot: { ipxeDirectory } }));
   return configFile;
 }
 

@@ -1,33 +1,17 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
-import { IpmiBmc } from '#ipmi/bmc.ts';
 import { IpmiClient } from '#ipmi/client.ts';
 import { steppingClock } from '../fakes/clocks.ts';
-import { faultyTool, type Rule } from '../fakes/faultyTool.ts';
+import type { Rule } from '../fakes/faultyTool.ts';
+import { setUpTool } from './toolBench.ts';
 
 const on = 'echo " 01 00 40"; exit 0';
 const off = 'echo " 00 00 40"; exit 0';
 const status = "*'raw 0x00 0x01'";
 const noSession = 'echo "Error: Unable to establish IPMI v2 / RMCP+ session" >&2; exit 1';
 
-async function setUp(rules: readonly Rule[], password = 'secret') {
-  const tool = await faultyTool(rules);
-  const suites = new Map<string, number>();
-  const common = {
-    address: 'ipmi://192.0.2.7',
-    username: 'admin',
-    password,
-    program: tool.program,
-    ciphers: {
-      find: (at: string) => suites.get(at),
-      keep: (at: string, suite: number) => void suites.set(at, suite),
-    },
-    log: silentLog(),
-    clock: steppingClock(),
-  };
-  const bmc = new IpmiBmc({ ...common, firmware: () => 'bios', memory: {} });
-  return { bmc, client: new IpmiClient(common), commands: tool.commands, suites, clock: common.clock };
-}
+const setUp = (rules: readonly Rule[], password?: string) =>
+  setUpTool(rules, password === undefined ? {} : { password });
 
 test('a BMC that does not answer to suite 17 at all is spoken to by suite 3', async () => {
   const { bmc, suites } = await setUp([
@@ -80,35 +64,6 @@ test('a machine that does not follow is told with its last state', async () => {
   await expect(bmc.setPower('graceful-off', { deadline: clock.now() + 10_000 })).rejects.toMatchObject({
     code: 'DRIVER_ERROR',
     details: { reason: 'power-timeout', wanted: 'off', power: 'on' },
-  });
-});
-
-test('what a BMC forgets after 60 seconds is set again before the restart', async () => {
-  const { bmc, commands, clock } = await setUp([
-    { when: status, does: on },
-    { when: "*'raw 0x00 0x08 0x03 0x08'", does: 'echo "rsp=0x80" >&2; exit 1' },
-    { when: "*'raw 0x00 0x09 0x05'*", does: 'echo " 01 05 80 04 00 00 00"; exit 0' },
-    { when: "*'raw 0x00 0x08'*", does: 'exit 0' },
-    { when: "*'chassis power'*", does: 'exit 0' },
-  ]);
-  await bmc.setBootDevice({ device: 'pxe', persistent: false });
-  await clock.sleep(90_000);
-  await bmc.setPower('cycle');
-  const sent = (await commands()).filter((line) => /0x08 0x05|chassis/.test(line));
-  expect(sent).toEqual([
-    'raw 0x00 0x08 0x05 0x80 0x04 0x00 0x00 0x00',
-    'raw 0x00 0x08 0x05 0x80 0x04 0x00 0x00 0x00',
-    'chassis power cycle',
-  ]);
-});
-
-test('a device that the BMC did not keep is an error', async () => {
-  const { bmc } = await setUp([
-    { when: "*'raw 0x00 0x09 0x05'*", does: 'echo " 01 05 80 08 00 00 00"; exit 0' },
-    { when: "*'raw 0x00 0x08'*", does: 'exit 0' },
-  ]);
-  await expect(bmc.setBootDevice({ device: 'pxe', persistent: false })).rejects.toMatchObject({
-    details: { reason: 'not-stored', fields: ['device'] },
   });
 });
 

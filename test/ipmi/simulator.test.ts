@@ -67,6 +67,24 @@ test('the boot device is set with the flag of UEFI and without the 60 seconds, a
   });
 });
 
+test('a boot device is taken back, and one of each mode is set', async () => {
+  const { bmc } = await setUp();
+  await bmc.setBootDevice({ device: 'disk', persistent: false, mode: 'legacy' });
+  expect(await sim.commands()).toContain('raw 0x00 0x08 0x05 0x80 0x08 0x00 0x00 0x00');
+  expect(await sim.chassis('boot')).toBe('default');
+  await bmc.clearBootDevice();
+  expect(await sim.commands()).toContain('raw 0x00 0x08 0x05 0x80 0x00 0x00 0x00 0x00');
+  expect(await sim.chassis('boot')).toBe('none');
+});
+
+test('a BMC that takes every boot device for the next boot alone is not believed to keep one', async () => {
+  const { bmc } = await setUp();
+  await expect(bmc.setBootDevice({ device: 'pxe', persistent: true })).rejects.toMatchObject({
+    details: { reason: 'not-stored', fields: expect.arrayContaining(['persistent']) },
+  });
+  expect(await sim.commands()).toContain('raw 0x00 0x08 0x05 0xe0 0x04 0x00 0x00 0x00');
+});
+
 test('what IPMI knows of a machine is told', async () => {
   const { bmc } = await setUp();
   const inventory = await bmc.inspect();

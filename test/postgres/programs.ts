@@ -1,6 +1,8 @@
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { download, realPackage, unpack } from '#base/debian.ts';
+import { unpackOnce } from '#base/debian/unpackOnce.ts';
+import { download, realPackage } from '#base/debian.ts';
+import { exists } from '#base/exists.ts';
 
 const debian = { cacheDirectory: '.cache/debian', suite: 'host' } as const;
 
@@ -21,7 +23,7 @@ export interface PostgresPrograms {
 export async function postgresPrograms(): Promise<PostgresPrograms> {
   const server = await realPackage('postgresql', /^postgresql-\d+$/, debian);
   const root = path.resolve('.cache/foreign', server);
-  if (!(await exists(root))) await unpackOnce(server, root);
+  if (!(await exists(root))) await unpackServer(server, root);
   return programsIn(root, server.slice('postgresql-'.length));
 }
 
@@ -38,24 +40,13 @@ export async function programsIn(root: string, version: string): Promise<Postgre
   };
 }
 
-async function unpackOnce(server: string, root: string): Promise<void> {
+async function unpackServer(server: string, root: string): Promise<void> {
   const packages = await download({ ...debian, packages: [server], withDependencies: true });
-  await mkdir(path.dirname(root), { recursive: true });
-  const partial = await mkdtemp(`${path.resolve('.cache/debian')}/unpack-`);
-  for (const { name, file } of packages)
-    if (name === server || isItsLibrary(name)) await unpack(file, partial);
-  await rename(partial, root);
-  await rm(partial, { recursive: true, force: true });
+  const wanted = packages.filter(({ name }) => name === server || isItsLibrary(name));
+  await unpackOnce(wanted, root);
 }
 
 /** Not the C library, which must fit the host's loader, nor what only Perl and the just-in-time compiler want. */
 function isItsLibrary(name: string): boolean {
   return name.startsWith('lib') && !/^lib(c6|c-|llvm|perl|z3|gdbm|clang)/.test(name);
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { machineStatus, supervisorGone } from '#rack/control.ts';
-import { enterNamespace } from '#rack/namespace.ts';
+import { enterNamespace } from '#rack/enterNamespace.ts';
 import { listNamespaces, processesIn } from '#rack/netns.ts';
 import { powerOff, type Rack, rackUp, readDisk } from '#rack/rack.ts';
 import type { MachineRecord } from '#rack/record.ts';

@@ -153,6 +153,51 @@ describe('R6: entity tags', () => {
   });
 });
 
+describe('limits', () => {
+  test('Retry-After leads not beyond the deadline', async () => {
+    const busy = { status: 503, headers: { 'retry-after': '60' } };
+    const { bmc, clock } = await startBench({}, [always('GET', systemPath, busy)]);
+    await expect(bmc.setPower('on', { deadline: 10_000 })).rejects.toMatchObject({
+      details: { reason: 'busy' },
+    });
+    expect(clock.now()).toBeLessThanOrEqual(10_000);
+  });
+
+  test('what does not answer is given up at the deadline, by whoever waits for it', async () => {
+    const tls = await startSimulatedBmc({
+      directory: '/nonexistent',
+      tls: await loopbackCertificate(),
+      faults: [{ path: '/redfish/v1/Systems', delayMs: 2000 }],
+    });
+    const { username, password } = tls.record.bmc;
+    const bmc = openBmc({ address: tls.address, username, password, log: silentLog() });
+    onTestFinished(async () => {
+      await bmc.close();
+      await tls.close();
+    });
+    const began = performance.now();
+    await expect(bmc.getPower({ deadline: Date.now() + 300 })).rejects.toMatchObject({
+      details: { reason: 'unreachable', cause: 'ETIMEDOUT' },
+    });
+    const cancelled = AbortSignal.abort(new Error('cancelled'));
+    await expect(bmc.inspect({ signal: cancelled })).rejects.toThrow('cancelled');
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+});
+
+test('a close ends what hangs, and leaves no session of what still waits for one', async () => {
+  const { fake, bmc } = await startBench();
+  await bmc.getPower();
+  const late: Promise<unknown>[] = [];
+  fake.faults.push(({ method }) => {
+    if (method === 'DELETE') late.push(bmc.getPower().catch((error) => error.details.reason));
+    return undefined;
+  });
+  await bmc.close();
+  expect(await Promise.all(late)).toEqual(['stopping']);
+  expect(fake.sessions.size).toBe(0);
+});
+
 describe('R8: busy and starting BMCs', () => {
   test.each([
     ['none', {}],

@@ -64,7 +64,11 @@ describe('R15: old TLS', async () => {
 
   test('is refused by default', async () => {
     const { fake, bmc } = await startBench({ tls: old });
-    await expect(bmc.getPower()).rejects.toMatchObject({ details: { reason: 'unreachable' } });
+    await expect(bmc.getPower()).rejects.toMatchObject({
+      message: expect.stringContaining('bmc.oldTls'),
+      details: { reason: 'unreachable' },
+      sent: false,
+    });
     expect(fake.requests).toEqual([]);
   });
 

@@ -305,6 +305,24 @@ describe('R4: 202 and its task', () => {
     expect(await bmc.setPower('on')).toBe('on');
   });
 
+  test.each([
+    ['a state of jobs', [{ status: 200, body: { TaskState: 'Scheduled' } }]],
+    ['303 to the task', [{ status: 303, headers: { location: '/redfish/v1/TaskService/Tasks/7' } }]],
+  ])('a task that fails after %s is a failure', async (_name, before) => {
+    const failed = {
+      status: 200,
+      body: { TaskState: 'Exception', Messages: [{ MessageId: 'Base.1.8.Late' }] },
+    };
+    const { bmc } = await startBench({}, [
+      atFirst('POST', resetPath, accepted),
+      atFirst('GET', monitor, ...before, failed),
+      always('GET', '/TaskService/Tasks/7', failed),
+    ]);
+    await expect(bmc.setPower('on')).rejects.toMatchObject({
+      details: { reason: 'task-failed', messageIds: ['Base.1.8.Late'] },
+    });
+  });
+
   test('a task that never ends is given up at the deadline', async () => {
     const { bmc } = await startBench({}, [
       always('POST', resetPath, accepted),
@@ -327,6 +345,23 @@ test('R16: firmware in POST is waited for', async () => {
   const { fake, bmc } = await startBench({}, [atFirst('POST', resetPath, inPost)]);
   expect(await bmc.setPower('on')).toBe('on');
   expect(fake.resets()).toEqual(['On', 'On']);
+});
+
+test('a system on a later page, of a root that shows its systems after a login only, is found', async () => {
+  const { fake, bmc } = await startBench({}, [
+    ({ path, headers }) =>
+      path === '/redfish/v1/' && headers['x-auth-token'] === undefined
+        ? {
+            status: 200,
+            body: { Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } } },
+          }
+        : undefined,
+  ]);
+  fake.tree['/redfish/v1/Systems'] = { Members: [], 'Members@odata.nextLink': '/redfish/v1/Systems/more' };
+  fake.tree['/redfish/v1/Systems/more'] = {
+    Members: [{ '@odata.id': '/redfish/v1/Systems/none' }, { '@odata.id': '/redfish/v1/Systems/1' }],
+  };
+  expect(await bmc.getPower()).toBe('off');
 });
 
 test('of several systems the one physical is taken; two physical ones are an error', async () => {
@@ -362,6 +397,31 @@ describe('what an OS is asked to do, and may not', () => {
     expect(fake.resets()).toEqual(['GracefulShutdown', 'ForceOff']);
     expect(clock.now()).toBeGreaterThan(28_000);
     expect(clock.now()).toBeLessThan(35_000);
+  });
+
+  test('an OS that was given longer than the operation takes is not forced before its time', async () => {
+    const { fake, bmc } = await startBench({ system: on }, [ignoresOs]);
+    const options = { deadline: 60_000, forceAfterMs: 600_000 };
+    await expect(bmc.setPower('graceful-off', options)).rejects.toMatchObject({
+      details: { reason: 'power-timeout', lastState: 'On' },
+    });
+    expect(fake.resets()).toEqual(['GracefulShutdown']);
+  });
+
+  test('an operation that is cancelled while its OS is given time forces nothing', async () => {
+    const cancel = new AbortController();
+    let looks = 0;
+    const { fake, bmc } = await startBench({ system: on }, [
+      ignoresOs,
+      ({ method }) => {
+        if (method === 'GET' && ++looks === 6) cancel.abort(new Error('cancelled'));
+        return undefined;
+      },
+    ]);
+    const options = { deadline: 120_000, forceAfterMs: 30_000, signal: cancel.signal };
+    await expect(bmc.setPower('graceful-off', options)).rejects.toThrow('cancelled');
+    expect(fake.resets()).toEqual(['GracefulShutdown']);
+    expect(await bmc.getPower()).toBe('on');
   });
 
   test('graceful-restart that may be forced ends the OS, by force at last, and starts the machine', async () => {

@@ -121,7 +121,20 @@ describe('refused credentials', () => {
     const { fake, bmc } = await startBench({}, [], { password: 'wrong' });
     fake.tree['/redfish/v1'] = { Systems: { '@odata.id': '/redfish/v1/Systems' } };
     await expect(bmc.getPower()).rejects.toMatchObject({ details: { reason: 'credentials-refused' } });
-    expect(fake.requests.filter((one) => one.path === '/redfish/v1/Systems').length).toBeLessThanOrEqual(2);
+    const shown = () => fake.requests.filter((one) => one.headers.authorization !== undefined).length;
+    expect(shown()).toBe(2);
+    await expect(bmc.getPower()).rejects.toMatchObject({ details: { reason: 'credentials-refused' } });
+    expect(shown()).toBe(2);
+  });
+
+  test('a 401 to a new session is about the resource, not about the password', async () => {
+    const { fake, bmc } = await startBench({}, [always('POST', 'ComputerSystem.Reset', { status: 401 })]);
+    await expect(bmc.setPower('on')).rejects.toMatchObject({
+      message: expect.stringContaining('has its user the privilege?'),
+      details: { reason: 'refused', status: 401 },
+    });
+    expect(await bmc.getPower()).toBe('off');
+    expect(fake.sessions.size).toBe(1);
   });
 });
 

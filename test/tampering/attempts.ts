@@ -51,8 +51,11 @@ const ownWord = {
   'event.health.health': 'what the site heard from a BMC: shown to operators, and decides nothing',
   'event.health.power': 'the same',
   'event.health.faults': 'the same',
-  'event.recordingId':
-    'which recording of a console its words belong to: shown to operators, and ends no more than that',
+  'event.logEntry.id': "what the site read in a BMC's log: a line of a timeline, and decides nothing",
+  'event.logEntry.severity': 'the same',
+  'event.logEntry.message': 'the same',
+  'event.logEntry.sensor': 'the same',
+  'event.logEntry.created': 'the same',
 } as const;
 
 const isOwnWord = (field: string) => Object.hasOwn(ownWord, field);

@@ -16,16 +16,12 @@ import type { SiteState } from '../store/state.ts';
 import { traceRoutes } from '../trace/routes.ts';
 import { shownEvent } from '../trace/shown.ts';
 import { confirmRoutes } from './confirm.ts';
-import { type ConsoleRouteParts, consoleRoutes } from './console.ts';
 import { type HealthParts, health } from './health.ts';
 import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
 import { type RedfishRouteParts, redfishRoutes } from './redfish.ts';
 
-export interface AdminParts
-  extends HealthParts,
-    Pick<RedfishRouteParts, 'bmcs'>,
-    Pick<ConsoleRouteParts, 'consoles' | 'recorder'> {
+export interface AdminParts extends HealthParts, Pick<RedfishRouteParts, 'bmcs'> {
   state: SiteState;
   revocations: Pick<Revocations, 'current'>;
   troubles: Pick<TroubleCounts, 'of'>;
@@ -72,7 +68,6 @@ export function createLocalDoor(parts: AdminParts): Door {
     ...traceRoutes(parts, localUser),
     ...confirmRoutes(parts, localUser),
     ...redfishRoutes(parts, localUser),
-    ...consoleRoutes(parts, localUser),
   ]);
   return door;
 }
@@ -99,12 +94,6 @@ function status({ siteId, state, kept, revocations, requests }: AdminParts) {
       state: startedAt === undefined ? 'received' : 'started',
     })),
     requests: requests.open().map(({ confirmed: _, ...request }) => request),
-    recordings: state.recordings.open().map(({ recordingId, nodeId, until, askedBy }) => ({
-      recordingId,
-      nodeId,
-      until: new Date(until).toISOString(),
-      askedBy,
-    })),
     resultsUntold: state.journal.untold(),
     bootEntries: state.entries.all(),
   };

@@ -5,6 +5,7 @@ import type { WireError } from '#contract/errors.ts';
 import type { SiteState } from '../store/state.ts';
 
 export type PrivacyState = Pick<SiteState, 'cacheCatalog' | 'entries'>;
+type ReaderState = PrivacyState & Pick<SiteState, 'mediaUrls'>;
 
 /**
  * Whether anybody on the provisioning network may read an image: the centre has said that it is not private, or a machine boots it next. What this site
@@ -17,11 +18,12 @@ export function isOpenImage(digest: string, { cacheCatalog, entries }: PrivacySt
 }
 
 /** The cache as the open boot listener shows it: without what is private. */
-export function openReader(cache: ImageCache, state: PrivacyState): ImageReader {
+export function openReader(cache: ImageCache, state: ReaderState): ImageReader {
   return {
     open: (digest) => cache.open(digest),
     section: (digest, name) => cache.section(digest, name),
     state: (digest) => cache.state(digest),
+    granted: (token) => state.mediaUrls.find(token)?.digest,
     refusal: (digest) => (mayTell(digest, cache, state) ? undefined : isPrivate),
   };
 }

@@ -1,5 +1,5 @@
-import type { SerialConsole } from '#console/session.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
+import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
@@ -11,7 +11,7 @@ export interface DriveOptions {
   deadline?: number;
   /** How long an OS may take to obey `graceful-off` or `graceful-restart` before it is switched off; never when left out. */
   forceAfterMs?: number;
-  /** Ends what only waits; a request that is on its way comes to its end. */
+  /** Ends what only waits or reads, and nothing more is sent; a write that is on its way comes to its end. */
   signal?: AbortSignal;
 }
 
@@ -27,21 +27,23 @@ export interface BootOverride {
  * `reason`; else it fails as docs/errors.md says of DRIVER_ERROR.
  */
 export interface MachineDriver {
-  getPower(): Promise<Power>;
+  getPower(options?: DriveOptions): Promise<Power>;
   /** Brings the power to what the action asks, and returns what it is then. */
   setPower(action: PowerAction, options?: DriveOptions): Promise<Power>;
   /** Returns what was stored, with what there is to say of it. */
   setBootDevice(override: BootOverride, options?: DriveOptions): Promise<BootOverride>;
   /** Takes a boot override back: the machine boots as its firmware is set up. */
-  clearBootDevice(): Promise<void>;
-  inspect(): Promise<OobInventory>;
+  clearBootDevice(options?: DriveOptions): Promise<void>;
+  inspect(options?: DriveOptions): Promise<OobInventory>;
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;
+  /** The URL of what is in the virtual CD drive; only what has such a drive tells it. */
+  insertedMedia?(options?: DriveOptions): Promise<string | undefined>;
   /** Health and power, cheaply; only what has a BMC has it. */
-  health?(): Promise<BmcHealth>;
+  health?(options?: DriveOptions): Promise<BmcHealth>;
+  /** What is new in the BMC's event log since `mark`; undefined when it has none. */
+  readLog?(mark: LogMark | undefined, options?: DriveOptions): Promise<LogReading | undefined>;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
-  relay?(request: RelayRequest): Promise<RelayAnswer>;
-  /** The ways to the machine's serial port; only what speaks Redfish can tell. */
-  serialConsole?(): Promise<SerialConsole>;
+  relay?(request: RelayRequest, options?: DriveOptions): Promise<RelayAnswer>;
   close(): Promise<void>;
 }

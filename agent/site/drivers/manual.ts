@@ -76,7 +76,7 @@ async function done(
 function nobodyDid({ text, nodeId }: Request): RailheadError {
   return new RailheadError(
     'UNAVAILABLE',
-    `nobody did it in time: ${text}; then confirm with bcd site confirm ${nodeId}`,
+    `nobody did it in time: ${text}; then confirm with railhead nodes confirm ${nodeId}, or bcd site confirm ${nodeId} there`,
     {
       reason: 'operator-timeout',
     },

@@ -3,11 +3,13 @@ import { bindingIssue } from '#contract/bmcBinding.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
 import type { Credentials } from '#contract/secrets.ts';
-import { type BootMemory, IpmiBmc } from '#ipmi/bmc.ts';
+import { IpmiBmc } from '#ipmi/bmc.ts';
 import type { Firmware } from '#ipmi/bootOptions.ts';
 import type { CipherMemory } from '#ipmi/client.ts';
+import { BootMemory } from '#ipmi/memory.ts';
 import { openBmc } from '#redfish/bmc.ts';
-import type { BmcMemory } from '#redfish/memory.ts';
+import { BmcMemory } from '#redfish/memory.ts';
+import type { BmcMemories } from '../store/bmcMemories.ts';
 import type { BmcPins } from '../store/bmcPins.ts';
 import type { MachineDriver } from './driver.ts';
 import { type ManualParts, manual } from './manual.ts';
@@ -16,6 +18,7 @@ import { type Wake, wakeOnLan } from './wakeOnLan.ts';
 export interface DriverParts {
   pins: BmcPins;
   ciphers: CipherMemory;
+  memories: Pick<BmcMemories, 'of'>;
   /** The program of IPMI. */
   ipmitool: string;
   /** What a machine was seen to boot by. */
@@ -35,11 +38,9 @@ export type OpenDriver = (node: BoundNode) => Promise<MachineDriver>;
 
 /** @throws RailheadError (the opener) INVALID_CONFIG for a binding that its driver cannot use, or what the credentials fail with */
 export function driverOpener(parts: DriverParts): OpenDriver {
-  const memories = new Map<string, BootMemory>();
-  const learnt = new Map<string, BmcMemory>();
   const openers: Record<BmcBinding['driver'], OpenDriver> = {
-    redfish: (node) => openRedfish(node, parts, learnt),
-    ipmi: (node) => openIpmi(node, parts, memories),
+    redfish: (node) => openRedfish(node, parts),
+    ipmi: (node) => openIpmi(node, parts),
     'wake-on-lan': async (node) => wakeOnLan(node, parts.wake),
     manual: async (node) => manual(node, parts.manual),
   };
@@ -53,14 +54,10 @@ export function driverOpener(parts: DriverParts): OpenDriver {
 
 async function openRedfish(
   node: BoundNode,
-  { pins, credentialsOf, log }: DriverParts,
-  learnt: Map<string, BmcMemory>,
+  { pins, memories, credentialsOf, log }: DriverParts,
 ): Promise<MachineDriver> {
   const { address = '', certificateSha256, oldTls = false } = node.bmc;
   const pin = certificateSha256 ?? pins.find(address);
-  // Outlives the session: what a BMC wants is learnt once.
-  const memory = learnt.get(address) ?? {};
-  learnt.set(address, memory);
   return openBmc({
     address,
     ...(await credentialsOf(node)),
@@ -68,24 +65,19 @@ async function openRedfish(
     onPin: (found) => pins.keep(address, found),
     log: log.child({ bmc: address }),
     oldTls,
-    memory,
+    // Outlives the session and the agent: what a BMC wants is learnt once.
+    memory: memories.of(address, BmcMemory),
   });
 }
 
-async function openIpmi(
-  node: BoundNode,
-  parts: DriverParts,
-  memories: Map<string, BootMemory>,
-): Promise<MachineDriver> {
+async function openIpmi(node: BoundNode, parts: DriverParts): Promise<MachineDriver> {
   const { address = '', firmware } = node.bmc;
-  const memory = memories.get(address) ?? {};
-  memories.set(address, memory);
   return new IpmiBmc({
     address,
     ...(await parts.credentialsOf(node)),
     program: parts.ipmitool,
     ciphers: parts.ciphers,
-    memory,
+    memory: parts.memories.of(address, BootMemory),
     firmware: () => firmware ?? parts.firmwareOf(node.macs) ?? 'uefi',
     log: parts.log.child({ bmc: address }),
   });

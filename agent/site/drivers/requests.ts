@@ -35,7 +35,11 @@ export function createRequests(events: Pick<GatheredEvents, 'add'>, onEvent: () 
       const askedAt = new Date().toISOString();
       const request: Request = { nodeId, ...(mac !== undefined && { mac }), text, askedAt, confirmed: false };
       open.set(nodeId, request);
-      tell('operator.asked', request, `please ${text}; then confirm it with: bcd site confirm ${nodeId}`);
+      tell(
+        'operator.asked',
+        request,
+        `please ${text}; then confirm it: railhead nodes confirm ${nodeId}, or bcd site confirm ${nodeId} there`,
+      );
       return request;
     },
     end: (request) => {

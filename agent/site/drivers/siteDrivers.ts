@@ -10,7 +10,7 @@ import { type BoundNode, driverOpener, type OpenDriver } from './open.ts';
 import type { Requests } from './requests.ts';
 
 export interface SiteDriverParts {
-  state: Pick<SiteState, 'bmcPins' | 'cipherSuites' | 'events'>;
+  state: Pick<SiteState, 'bmcPins' | 'cipherSuites' | 'bmcMemories' | 'events'>;
   seen: Pick<SeenMachines, 'all'>;
   requests: Requests;
   credentialsOf(node: BoundNode): Promise<Credentials>;
@@ -29,6 +29,7 @@ export function siteDrivers(
   return driverOpener({
     pins: state.bmcPins,
     ciphers: state.cipherSuites,
+    memories: state.bmcMemories,
     ipmitool: config.bmc.ipmitool,
     firmwareOf: (macs) => firmwareOf(macs, seen),
     wake: (macs) => sendMagicPackets(macs, networks),

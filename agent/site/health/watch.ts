@@ -1,94 +1,117 @@
 import { ignore } from '#base/errors.ts';
-import type { Log } from '#base/log.ts';
 import { hasController } from '#contract/bmcBinding.ts';
-import { type BmcHealth, healthText } from '#contract/bmcHealth.ts';
+import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
-import type { Bmcs } from '../operations/bmcs.ts';
 import type { SiteState } from '../store/state.ts';
+import { type Looked, type LookParts, lookAtHealth, lookAtLog, newLooked } from './look.ts';
 
-export interface HealthWatchParts {
-  state: Pick<SiteState, 'spec' | 'events'>;
-  bmcs: Pick<Bmcs, 'use'>;
+export interface HealthWatchParts extends LookParts {
+  state: LookParts['state'] & Pick<SiteState, 'spec'>;
   /** How often each BMC is asked, in milliseconds; half as much again at most. */
   everyMs: number;
-  onEvent(): void;
-  log: Log;
+  /** How often each BMC's log is read, in milliseconds, at the next of the times above. */
+  logEveryMs: number;
 }
 
-/** More BMCs than that are not asked at once. */
-const mostAtOnce = 16;
-/** One answer that was lost is no news. */
-const lossesInARow = 2;
+export interface HealthWatch {
+  /** Looks at a node's BMC at once, and once more a little later: something happened there. */
+  look(nodeId: string): void;
+  /** What a node's BMC said last, since the start of this process. */
+  lastOf(nodeId: string): BmcHealth | undefined;
+  close(): Promise<void>;
+}
+
+/** More BMCs than that are not asked at once; some of them only wait for the end of an operation. */
+const mostAtOnce = 64;
+/** A BMC that tells a hundred things is not asked a hundred times. */
+const leastGapMs = 1000;
+/** A BMC may tell of a change before it shows it, and changes of power take a while. */
+const settleMs = 5000;
 
 interface Watched {
+  node: SiteNode;
+  looked: Looked;
   dueAt: number;
-  losses: number;
-  /** What was told last. */
-  told?: string;
+  logDueAt: number;
+  askedAt: number;
+  asking: boolean;
+  /** Something happened: a second look is due then. */
+  settleAt?: number | undefined;
 }
 
 /**
- * Asks every BMC of the site slowly, each in its own time, and tells the centre what has changed: power and health. The first round is
- * spread over one interval, so that a start asks nobody at once.
+ * Asks every BMC of the site slowly, each in its own time, and tells the centre what has changed: power, health, and entries of its log. The
+ * first round is spread over one interval, so that a start asks nobody at once.
  */
-export function watchHealth(parts: HealthWatchParts): { close(): Promise<void> } {
+export function watchHealth(parts: HealthWatchParts): HealthWatch {
   const { state, everyMs } = parts;
   const watched = new Map<string, Watched>();
   const asking = new Set<Promise<void>>();
+  const stop = new AbortController();
   const tick = () => {
     const now = Date.now();
     const nodes = (state.spec.current()?.site?.nodes ?? []).filter(
       ({ bmc }) => bmc !== undefined && hasController(bmc),
     );
-    forgetOthers(watched, nodes);
+    if (forgetOthers(watched, nodes)) state.bmcLogs.retain([...watched.keys()]);
     for (const node of nodes) {
-      const entry = watched.get(node.nodeId) ?? { dueAt: now + Math.random() * everyMs, losses: 0 };
+      const entry = watched.get(node.nodeId) ?? newWatched(node, now + Math.random() * everyMs);
+      entry.node = node;
       watched.set(node.nodeId, entry);
-      if (entry.dueAt > now || asking.size >= mostAtOnce) continue;
-      entry.dueAt = now + everyMs * (1 + Math.random() / 2);
-      const one = askOne(node, entry, parts).finally(() => asking.delete(one));
+      if (entry.dueAt > now || entry.asking || asking.size >= mostAtOnce) continue;
+      const one = ask(entry, now, { ...parts, signal: stop.signal }).finally(() => asking.delete(one));
       asking.add(one);
     }
   };
   const timer = setInterval(tick, Math.min(1000, everyMs));
   timer.unref();
   return {
+    look: (nodeId) => {
+      const entry = watched.get(nodeId);
+      if (entry === undefined) return;
+      const now = Date.now();
+      entry.dueAt = Math.min(entry.dueAt, Math.max(now, entry.askedAt + leastGapMs));
+      entry.logDueAt = 0;
+      entry.settleAt = now + settleMs;
+      tick();
+    },
+    lastOf: (nodeId) => watched.get(nodeId)?.looked.health,
     close: async () => {
       clearInterval(timer);
+      stop.abort();
       await Promise.all([...asking].map((one) => one.catch(ignore)));
     },
   };
 }
 
-function forgetOthers(watched: Map<string, Watched>, nodes: readonly SiteNode[]): void {
+function newWatched(node: SiteNode, dueAt: number): Watched {
+  return { node, looked: newLooked(), dueAt, logDueAt: 0, askedAt: 0, asking: false };
+}
+
+function forgetOthers(watched: Map<string, Watched>, nodes: readonly SiteNode[]): boolean {
   const known = new Set(nodes.map(({ nodeId }) => nodeId));
-  for (const nodeId of watched.keys()) if (!known.has(nodeId)) watched.delete(nodeId);
+  const gone = [...watched.keys()].filter((nodeId) => !known.has(nodeId));
+  for (const nodeId of gone) watched.delete(nodeId);
+  return gone.length > 0;
 }
 
-async function askOne(
-  node: SiteNode,
-  entry: Watched,
-  { state, bmcs, onEvent, log }: HealthWatchParts,
-): Promise<void> {
-  const health = await bmcs
-    .use(node, async (bmc) => bmc.health?.())
-    .catch((error: unknown) => {
-      log.debug({ err: error, nodeId: node.nodeId }, 'a BMC did not tell its health');
-      return lost(error, entry);
-    });
-  if (health === undefined) return;
-  if (health.health !== 'Unreachable') entry.losses = 0;
-  const told = JSON.stringify(health);
-  if (told === entry.told) return;
-  entry.told = told;
-  const [mac] = node.macs;
-  const place = { nodeId: node.nodeId, ...(mac !== undefined && { mac }) };
-  state.events.add({ type: 'bmc.health', ...place, text: healthText(health), health });
-  onEvent();
-}
-
-function lost(error: unknown, entry: Watched): BmcHealth | undefined {
-  entry.losses++;
-  const faults = [error instanceof Error ? error.message.slice(0, 256) : 'unknown'];
-  return entry.losses < lossesInARow ? undefined : { health: 'Unreachable', faults };
+/** The next time is set before the BMC is asked: whatever happens meanwhile may bring it forward. */
+async function ask(entry: Watched, now: number, parts: HealthWatchParts): Promise<void> {
+  const { everyMs, logEveryMs } = parts;
+  entry.asking = true;
+  entry.askedAt = now;
+  const usual = now + everyMs * (1 + Math.random() / 2);
+  const settle = entry.settleAt !== undefined && entry.settleAt > now ? entry.settleAt : undefined;
+  entry.dueAt = Math.min(usual, settle ?? usual);
+  if (settle === undefined) entry.settleAt = undefined;
+  try {
+    const answered = await lookAtHealth(entry.node, entry.looked, parts);
+    if (!answered || entry.logDueAt > now) return;
+    entry.logDueAt = settle ?? now + logEveryMs;
+    await lookAtLog(entry.node, entry.looked, parts);
+  } catch (error) {
+    parts.log.error({ err: error, nodeId: entry.node.nodeId }, 'what a BMC told could not be kept');
+  } finally {
+    entry.asking = false;
+  }
 }

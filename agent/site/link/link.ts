@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
+import type { SiteSettings } from '#contract/agentWire.ts';
 import type { Operation } from '#contract/operations.ts';
 import type { TrustExchange } from '../../join/trustExchange.ts';
 import type { SeenMachineNews } from '../discovery/news.ts';
@@ -27,6 +28,9 @@ export interface LinkParts {
   seen: SeenMachineNews;
   machines: Wake;
   news: Wake;
+  /** Told to the centre. */
+  settings: SiteSettings;
+  confirm(operationId: string): void;
   /** Told of the operations that the journal has just taken in. */
   onOperations(operations: readonly Operation[]): void;
   log: Log;

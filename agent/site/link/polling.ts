@@ -26,6 +26,8 @@ export interface PollingParts {
   secrets: Pick<Secrets, 'desire'>;
   /** Told of the operations that the journal has just taken in. */
   onOperations(operations: readonly Operation[]): void;
+  /** Told of each operation that an operator has confirmed at the centre, as often as the centre tells. */
+  confirm(operationId: string): void;
   /** Wakes the machines' long polls. */
   machines: Wake;
   /** Wakes the report loop. */
@@ -62,6 +64,7 @@ async function applyAnswer(answer: AgentPollAnswer, parts: PollingParts): Promis
   parts.onOperations(answer.operations);
   fetchAtOnce(answer.operations, parts.cache);
   executor.cancel(state.journal.cancel(answer.cancelled));
+  answer.confirmed?.forEach(parts.confirm);
   if (answer.operations.length + answer.cancelled.length === 0) return;
   executor.wake();
   machines.wake();

@@ -1,6 +1,6 @@
 import { steadyClock } from '#base/clock.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
-import { type AgentReport, protocolVersion } from '#contract/agentWire.ts';
+import { type AgentReport, protocolVersion, type SiteSettings } from '#contract/agentWire.ts';
 import type { SeenMachineNews } from '../discovery/news.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Wake } from '../wake.ts';
@@ -14,10 +14,12 @@ export interface ReportingParts {
   progress: ProgressBox;
   seen: Pick<SeenMachineNews, 'take' | 'taken'>;
   news: Wake;
+  settings: SiteSettings;
   signal: AbortSignal;
 }
 
-const batch = { results: 100, events: 500 };
+/** Of what one report holds; the centre takes 8 MiB. */
+const batch = { results: 100, resultBytes: 4 * 1024 * 1024, events: 500 };
 /** So often the whole inventory is told though nothing changed: a centre that was put back to an older state comes to know it again. */
 const resyncMs = 15 * 60_000;
 
@@ -29,6 +31,7 @@ export function reporting({
   progress,
   seen,
   news,
+  settings,
   signal,
 }: ReportingParts): () => Promise<void> {
   let toldInventory: string | undefined;
@@ -43,11 +46,11 @@ export function reporting({
     const report: AgentReport = {
       protocol: protocolVersion,
       observedGeneration: state.spec.generation(),
-      results: state.journal.results(batch.results),
+      results: state.journal.results(batch.results, batch.resultBytes),
       progress: progress.take(),
       events: state.events.untold(batch.events),
       ...(machines.length === 0 ? {} : { machines }),
-      ...(isTold ? {} : { images }),
+      ...(isTold ? {} : { images, settings }),
     };
     if (isEmpty(report)) return news.after(turn, untilResync, signal);
     await client.report(report, signal);

@@ -15,7 +15,7 @@ import { machineRoutes } from './routes.ts';
 const bodyLimit = 256 * 1024;
 
 /** The door for ramdisks: TLS with the site's certificate. Whom the centre has revoked is refused at every route. */
-export function createMachineDoor(parts: MachineParts): Door {
+function createMachineDoor(parts: MachineParts): Door {
   const door = createSiteDoor({ log: parts.log, tls: tlsOf(parts.kept.current), bodyLimit });
   addRoutes(
     door,

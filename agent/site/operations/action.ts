@@ -2,7 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { ActionOf, OperationInput } from '#contract/operations.ts';
-import type { MachineDriver } from '../drivers/driver.ts';
+import type { DriveOptions, MachineDriver } from '../drivers/driver.ts';
+import type { MediaPlaces } from '../mediaPlaces.ts';
 import type { SiteState } from '../store/state.ts';
 
 /** The actions that a site carries out itself. */
@@ -20,10 +21,20 @@ export interface ActionContext {
   signal: AbortSignal;
   /** The centre's keys that sign, newest first. */
   signingKeys: readonly KeyObject[];
-  state: Pick<SiteState, 'entries' | 'events' | 'sessions' | 'tokens' | 'atomically'>;
+  state: Pick<
+    SiteState,
+    'entries' | 'events' | 'sessions' | 'tokens' | 'mediaUrls' | 'cacheCatalog' | 'atomically'
+  >;
   cache: Pick<ImageCache, 'ready'>;
-  /** Runs `work` with what drives the node, or `as` another driver reaches it; one at a time per BMC. */
-  withBmc<Result>(work: (bmc: MachineDriver) => Promise<Result>, as?: SiteNode): Promise<Result>;
+  mediaPlaces: MediaPlaces;
+  /** Runs `work` with what drives the node, or `as` another driver reaches it, and with the operation's limits; one at a time per BMC. */
+  withBmc<Result>(
+    work: (
+      bmc: MachineDriver,
+      limits: Required<Pick<DriveOptions, 'deadline' | 'signal'>>,
+    ) => Promise<Result>,
+    as?: SiteNode,
+  ): Promise<Result>;
 }
 
 /** What was found out about an act that a crash interrupted. */

@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/slots.ts';
+import { canonicalAddress } from '#contract/bmcAddress.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
 import type { MachineDriver } from '../drivers/driver.ts';
@@ -36,6 +37,7 @@ const closingAtOnce = 20;
 export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
   const queues = createQueues();
   const opened = new Map<string, OpenBmc>();
+  let closed = false;
 
   async function close(place: string): Promise<void> {
     const entry = opened.get(place);
@@ -75,22 +77,31 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
     use: async (node, work) => {
       const bound = boundNode(node);
       const place = placeOf(bound);
-      return queues.run(place, () => useOpened(bound, place, work));
+      return queues.run(place, () => (closed ? Promise.reject(stopping()) : useOpened(bound, place, work)));
     },
     close: async () => {
+      closed = true;
       const slots = new Slots(closingAtOnce);
       await Promise.all([...opened.keys()].map((place) => slots.run(() => close(place))));
     },
   };
 }
 
+/** No session is opened that nobody would end. */
+function stopping(): RailheadError {
+  return new RailheadError('UNAVAILABLE', 'the site agent is stopping: ask again once it runs', {
+    reason: 'stopping',
+  });
+}
+
 /** Two nodes of one chassis may have one BMC; a machine without one is a place by itself. */
-export function placeOf({ nodeId, bmc }: BoundNode): string {
+function placeOf({ nodeId, bmc }: BoundNode): string {
   return bmc.address ?? `${bmc.driver} ${nodeId}`;
 }
 
-export function boundNode(node: SiteNode): BoundNode {
+function boundNode(node: SiteNode): BoundNode {
   const { bmc } = node;
+  if (bmc?.address !== undefined) return { ...node, bmc: { ...bmc, address: canonicalAddress(bmc.address) } };
   if (bmc !== undefined) return { ...node, bmc };
   throw new RailheadError('INVALID_STATE', `${node.nodeId} has no BMC in its record: enroll it with one`, {
     path: 'bmc',

@@ -5,6 +5,8 @@ import { validate } from '#contract/validate.ts';
 import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
 import { drivenBy } from './bmcs.ts';
 import { clearBootDevice } from './clearBootDevice.ts';
+import { driverEjectMedia, driverInsertedMedia, driverInsertMedia } from './driverMedia.ts';
+import { getHealth } from './getHealth.ts';
 import { getPower } from './getPower.ts';
 import { inspectOob } from './inspectOob.ts';
 import { setBootDevice } from './setBootDevice.ts';
@@ -15,12 +17,18 @@ const ofController = {
   'power.setPower': setPower,
   'management.setBootDevice': setBootDevice,
   'management.clearBootDevice': clearBootDevice,
+  'management.getHealth': getHealth,
   'inspect.oob': inspectOob,
 } as const;
 const ofHands = { 'power.setPower': setPower, 'management.setBootDevice': setBootDevice } as const;
 
 const drivers = {
-  redfish: ofController,
+  redfish: {
+    ...ofController,
+    'virtual-media.insertMedia': driverInsertMedia,
+    'virtual-media.ejectMedia': driverEjectMedia,
+    'virtual-media.insertedMedia': driverInsertedMedia,
+  },
   ipmi: ofController,
   'wake-on-lan': ofHands,
   manual: ofHands,

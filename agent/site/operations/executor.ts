@@ -7,6 +7,7 @@ import type { ImageCache } from '#cache/imageCache.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
+import type { MediaPlaces } from '../mediaPlaces.ts';
 import type { OpenOperation } from '../store/journal.ts';
 import { explained } from '../store/noSpace.ts';
 import type { SiteState } from '../store/state.ts';
@@ -21,6 +22,7 @@ export interface ExecutorParts {
   signingKeys(): readonly KeyObject[];
   state: SiteState;
   cache: Pick<ImageCache, 'ready'>;
+  mediaPlaces: MediaPlaces;
   bmcs: Bmcs;
   /** Called after each result that was journaled. */
   onResult(): void;
@@ -162,19 +164,27 @@ function refuseLate({ operation, cancelled: isCancelled }: OpenOperation): void 
 const tellMs = 3_000;
 
 function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: AbortSignal): ActionContext {
-  const { siteId, signingKeys, state, cache, bmcs } = parts;
+  const { siteId, signingKeys, state, cache, mediaPlaces, bmcs } = parts;
   const { nodeId } = operation;
   const node = state.spec.node(nodeId);
+  const deadline = Date.parse(operation.expiresAt) - tellMs;
   return {
     siteId,
     nodeId,
     ...(node === undefined ? {} : { node }),
-    deadline: Date.parse(operation.expiresAt) - tellMs,
+    deadline,
     signal,
     signingKeys: signingKeys(),
     state,
     cache,
-    withBmc: (work, as = node) => (as === undefined ? Promise.reject(strange(nodeId)) : bmcs.use(as, work)),
+    mediaPlaces,
+    withBmc: async (work, as = node) => {
+      if (as === undefined) throw strange(nodeId);
+      return bmcs.use(as, (bmc) => {
+        signal.throwIfAborted();
+        return work(bmc, { deadline, signal });
+      });
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { repeatable, type SiteAction } from './action.ts';
 
 export const getPower: SiteAction<'power.getPower'> = {
-  run: async (_input, { withBmc }) => ({ power: await withBmc((bmc) => bmc.getPower()) }),
+  run: async (_input, { withBmc }) => ({ power: await withBmc((bmc, limits) => bmc.getPower(limits)) }),
   settle: repeatable,
 };

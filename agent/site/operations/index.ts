@@ -3,7 +3,9 @@ import { bmcRedfish } from './bmcRedfish.ts';
 import { cleanUp } from './cleanUp.ts';
 import { clearBootDevice } from './clearBootDevice.ts';
 import { driverInvoke } from './driverInvoke.ts';
+import { driverEjectMedia, driverInsertedMedia, driverInsertMedia } from './driverMedia.ts';
 import { ejectMedia } from './ejectMedia.ts';
+import { getHealth } from './getHealth.ts';
 import { getPower } from './getPower.ts';
 import { insertMedia } from './insertMedia.ts';
 import { inspectOob } from './inspectOob.ts';
@@ -17,6 +19,10 @@ export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = 
   'power.setPower': setPower,
   'management.setBootDevice': setBootDevice,
   'management.clearBootDevice': clearBootDevice,
+  'management.getHealth': getHealth,
+  'virtual-media.insertMedia': driverInsertMedia,
+  'virtual-media.ejectMedia': driverEjectMedia,
+  'virtual-media.insertedMedia': driverInsertedMedia,
   'boot.prepareRamdisk': prepareRamdisk,
   'boot.cleanUp': cleanUp,
   'inspect.oob': inspectOob,

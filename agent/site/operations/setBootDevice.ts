@@ -6,9 +6,8 @@ export const setBootDevice: SiteAction<'management.setBootDevice'> = {
   run: async (input, context) => {
     const { persistent = false, mode } = input;
     const device = isByNetwork(input.device, context) ? 'pxe' : input.device;
-    const { deadline, signal } = context;
-    const stored = await context.withBmc((bmc) =>
-      bmc.setBootDevice({ device, persistent, ...(mode && { mode }) }, { deadline, signal }),
+    const stored = await context.withBmc((bmc, limits) =>
+      bmc.setBootDevice({ device, persistent, ...(mode && { mode }) }, limits),
     );
     return { ...stored, ...(device === input.device ? {} : { insteadOf: input.device }) };
   },

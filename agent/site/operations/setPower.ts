@@ -4,12 +4,12 @@ import type { Power } from '../drivers/driver.ts';
 import type { ActionContext, Settlement, SiteAction } from './action.ts';
 
 export const setPower: SiteAction<'power.setPower'> = {
-  run: async ({ action, forceAfter }, { withBmc, deadline, signal }) => {
+  run: async ({ action, forceAfter }, { withBmc }) => {
     const force = forceAfter === undefined ? {} : { forceAfterMs: durationMs(forceAfter) };
-    return { power: await withBmc((bmc) => bmc.setPower(action, { deadline, signal, ...force })) };
+    return { power: await withBmc((bmc, limits) => bmc.setPower(action, { ...limits, ...force })) };
   },
   settle: async ({ action }, context, startedAt) => {
-    const power = await context.withBmc((bmc) => bmc.getPower());
+    const power = await context.withBmc((bmc, limits) => bmc.getPower(limits));
     return settledPower(action, power, bootedSince(context, startedAt));
   },
 };

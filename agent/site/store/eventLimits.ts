@@ -1,5 +1,4 @@
 import type { Sqlite } from '#base/sqlite.ts';
-import type { SiteEvent } from '#contract/agentWire.ts';
 
 /** How many events are kept. */
 export interface MostEvents {
@@ -7,19 +6,19 @@ export interface MostEvents {
   ofMachine: number;
   /** Of these, lines of installers: the oldest line goes, and no step of the boot. */
   logsOfMachine: number;
-  /** And of these, pieces of a recorded console: ten times as long as another event. */
-  consoleOfMachine: number;
+  /** Of these, entries of BMCs' own logs, likewise. */
+  bmcLogsOfMachine: number;
   /** Of all machines that nobody has named. */
   ofStrangers: number;
   /** Of all nodes. */
   ofNodes: number;
 }
 
-/** An event takes about 400 bytes: some 25 MB in all, and a recorded console up to 1 MB. */
+/** An event takes about 400 bytes: some 25 MB in all. */
 const most: MostEvents = {
-  ofMachine: 750,
+  ofMachine: 500,
   logsOfMachine: 250,
-  consoleOfMachine: 250,
+  bmcLogsOfMachine: 100,
   ofStrangers: 5_000,
   ofNodes: 50_000,
 };
@@ -55,14 +54,11 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   const trimMachine = database.prepare<[string, number], Gone>(
     `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
   );
-  const trimType = (type: SiteEvent['type']) =>
-    database.prepare<[string, number], Gone>(
-      `DELETE FROM events WHERE sequence IN
-       (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = '${type}'
-        ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
-    );
-  const trimLogs = trimType('boot.log');
-  const trimConsole = trimType('console.output');
+  const trimLogs = database.prepare<[string, string, number], Gone>(
+    `DELETE FROM events WHERE sequence IN
+     (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = ?
+      ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
+  );
   const trim = (whose: string) =>
     database.prepare<[number], Gone>(
       `DELETE FROM events WHERE sequence IN
@@ -86,9 +82,8 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   return {
     added({ type, mac, nodeId }) {
       kept[nodeId === undefined ? 'strangers' : 'nodes']++;
-      if (mac !== undefined && type === 'boot.log') forget(trimLogs.all(mac, limits.logsOfMachine));
-      if (mac !== undefined && type === 'console.output')
-        forget(trimConsole.all(mac, limits.consoleOfMachine));
+      const mostOfType = { 'boot.log': limits.logsOfMachine, 'bmc.log': limits.bmcLogsOfMachine }[type];
+      if (mac !== undefined && mostOfType !== undefined) forget(trimLogs.all(mac, type, mostOfType));
       const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
       if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));
       // A tenth at a time, so that a flood does not pay for each of its events.

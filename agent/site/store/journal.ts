@@ -1,5 +1,6 @@
 import type { Sqlite } from '#base/sqlite.ts';
 import type { Operation, OperationResult } from '#contract/operations.ts';
+import { openResults, type Results } from './results.ts';
 
 /** An operation that has not ended, as the journal has it. `startedAt` (milliseconds) says that its act may have been done. */
 export interface OpenOperation {
@@ -12,7 +13,7 @@ export interface OpenOperation {
  * What a site was asked to do, and what came of it. An operation is here before it is begun, marked before its act, and
  * ends once; its result stays until the centre has taken it. Every method is one transaction on stable storage.
  */
-export interface Journal {
+export interface Journal extends Results {
   /** Takes operations in; one that is known is not taken twice, and one that has ended is told again. */
   receive(operations: readonly Operation[]): void;
   /** Operations that have not ended, oldest first. */
@@ -24,11 +25,6 @@ export interface Journal {
   finish(result: OperationResult): boolean;
   /** Marks what the centre wants abandoned; returns the ids of those that have not ended. */
   cancel(operationIds: readonly string[]): string[];
-  /** Results that the centre has not taken, oldest first. */
-  results(limit: number): OperationResult[];
-  taken(results: readonly OperationResult[]): void;
-  /** How many results the centre has not taken. */
-  untold(): number;
   /** Forgets operations that ended, were told and expired before `before` (milliseconds). */
   prune(before: number): void;
 }
@@ -61,26 +57,16 @@ export function openJournal(database: Sqlite): Journal {
   const cancel = database.prepare(
     "UPDATE operations SET cancelled = 1 WHERE operation_id = ? AND state <> 'finished'",
   );
-  const results = database.prepare<[number], { result: string }>(
-    "SELECT result FROM operations WHERE state = 'finished' AND result_taken = 0 ORDER BY sequence LIMIT ?",
-  );
-  const untold = database.prepare<[], { count: number }>(
-    "SELECT count(*) AS count FROM operations WHERE state = 'finished' AND result_taken = 0",
-  );
-  const take = database.prepare('UPDATE operations SET result_taken = 1 WHERE operation_id = ?');
   const prune = database.prepare(
     "DELETE FROM operations WHERE state = 'finished' AND result_taken = 1 AND finished_at < ? AND expires_at < ?",
   );
   return {
+    ...openResults(database),
     receive: database.transaction((operations: readonly Operation[]) => {
-      for (const operation of operations)
-        insert.run(
-          operation.operationId,
-          operation.nodeId,
-          operation.target,
-          JSON.stringify(operation),
-          Date.parse(operation.expiresAt) || 0,
-        );
+      for (const operation of operations) {
+        const { operationId, nodeId, target, expiresAt } = operation;
+        insert.run(operationId, nodeId, target, JSON.stringify(operation), Date.parse(expiresAt) || 0);
+      }
     }),
     open: (target, nodeId) => open.all(target, nodeId ?? null).map(openOperation),
     find: (operationId) => {
@@ -93,11 +79,6 @@ export function openJournal(database: Sqlite): Journal {
     cancel: database.transaction((operationIds: readonly string[]) =>
       operationIds.filter((operationId) => cancel.run(operationId).changes === 1),
     ),
-    results: (limit) => results.all(limit).map((row) => JSON.parse(row.result)),
-    taken: database.transaction((told: readonly OperationResult[]) => {
-      for (const { operationId } of told) take.run(operationId);
-    }),
-    untold: () => untold.get()?.count ?? 0,
     prune: (before) => void prune.run(before, before),
   };
 }

@@ -8,7 +8,10 @@ const keepMs = 30 * day;
 
 const everyMs = 3_600_000;
 
-type Pruned = Pick<SiteState, 'journal' | 'events' | 'entries' | 'tokens' | 'recordings' | 'database'>;
+type Pruned = Pick<
+  SiteState,
+  'journal' | 'events' | 'entries' | 'tokens' | 'spec' | 'mediaUrls' | 'bmcMemories' | 'database'
+>;
 
 /** Keeps the database from growing without end: at the start, and once an hour. */
 export function startPruning(state: Pruned, log: Log): Closable {
@@ -24,8 +27,18 @@ export function startPruning(state: Pruned, log: Log): Closable {
   return { close: () => clearInterval(timer) };
 }
 
-function prune({ journal, events, entries, tokens, recordings, database }: Pruned): void {
-  for (const part of [journal, events, entries, tokens, recordings]) part.prune(Date.now() - keepMs);
+function prune(state: Pruned): void {
+  const { journal, events, entries, tokens, database } = state;
+  for (const part of [journal, events, entries, tokens]) part.prune(Date.now() - keepMs);
+  forgetStrangers(state);
   // The write-ahead log still has the bytes of what was forgotten until it begins anew.
   database.pragma('wal_checkpoint(TRUNCATE)');
+}
+
+/** What is kept for a node, and for its BMC, goes with it. */
+function forgetStrangers({ spec, mediaUrls, bmcMemories }: Pruned): void {
+  const nodes = spec.current()?.site?.nodes;
+  if (nodes === undefined) return;
+  mediaUrls.keepOnly(new Set(nodes.map(({ nodeId }) => nodeId)));
+  bmcMemories.keepOnly(new Set(nodes.map(({ bmc }) => URL.parse(bmc?.address ?? '')?.hostname ?? '')));
 }

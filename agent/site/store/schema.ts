@@ -133,18 +133,23 @@ export const migrations: readonly string[] = [
   ) STRICT;
   `,
   `
-  CREATE TABLE bmc_ssh_keys (
-    place TEXT PRIMARY KEY,
-    host_key TEXT NOT NULL
+  CREATE TABLE media_urls (
+    node_id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    token TEXT NOT NULL UNIQUE
   ) STRICT;
-  CREATE TABLE console_recordings (
-    recording_id TEXT PRIMARY KEY,
-    node_id TEXT NOT NULL,
-    until INTEGER NOT NULL,
-    asked_by TEXT NOT NULL,
-    kept INTEGER NOT NULL DEFAULT 0,
-    begun INTEGER NOT NULL DEFAULT 0,
-    ended INTEGER NOT NULL DEFAULT 0
+  `,
+  `
+  CREATE TABLE bmc_logs (
+    node_id TEXT PRIMARY KEY,
+    address TEXT NOT NULL,
+    mark TEXT NOT NULL
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE bmc_memories (
+    address TEXT PRIMARY KEY,
+    document TEXT NOT NULL
   ) STRICT;
   `,
 ];

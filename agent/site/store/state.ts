@@ -3,6 +3,8 @@ import path from 'node:path';
 import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { type BmcLogs, openBmcLogs } from './bmcLogs.ts';
+import { type BmcMemories, openBmcMemories } from './bmcMemories.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
 import { type BootEntries, openBootEntries } from './bootEntries.ts';
 import { type BootTokens, openBootTokens } from './bootTokens.ts';
@@ -14,11 +16,10 @@ import { type GatheredEvents, gatherEvents } from './gatheredEvents.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type DeployedLoaders, openLoaders } from './loaders.ts';
 import { lockState } from './lock.ts';
-import { openRecordings, type Recordings } from './recordings.ts';
+import { type MediaUrls, openMediaUrls } from './mediaUrls.ts';
 import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { openSpec, type SpecStore } from './spec.ts';
-import { openSshKeys, type SshKeys } from './sshKeys.ts';
 
 /** Everything a site must not lose, in one SQLite file; the boot server's leases are in `leaseFile`. */
 export interface SiteState {
@@ -31,13 +32,14 @@ export interface SiteState {
   tokens: BootTokens;
   sessions: Sessions;
   events: GatheredEvents;
+  bmcLogs: BmcLogs;
   bmcPins: BmcPins;
+  bmcMemories: BmcMemories;
   cipherSuites: CipherSuites;
-  sshKeys: SshKeys;
-  recordings: Recordings;
   loaders: DeployedLoaders;
   cachePins: CachePins;
   cacheCatalog: CacheCatalog;
+  mediaUrls: MediaUrls;
   /** Runs `change` as one transaction: all of it is kept or nothing. */
   atomically<Result>(change: () => Result): Result;
   close(): void;
@@ -60,13 +62,14 @@ export async function openState(stateDirectory: string, now: () => number = Date
     tokens: openBootTokens(database),
     sessions: openSessions(database),
     events,
+    bmcLogs: openBmcLogs(database),
     bmcPins: openBmcPins(database),
+    bmcMemories: openBmcMemories(database),
     cipherSuites: openCipherSuites(database),
-    sshKeys: openSshKeys(database),
-    recordings: openRecordings(database),
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
     cacheCatalog: openCacheCatalog(database),
+    mediaUrls: openMediaUrls(database),
     atomically: (change) => database.transaction(change).immediate(),
     close: () => {
       events.flush();

@@ -32,7 +32,7 @@ export async function wipeDisks(run: StepRun, input: StepInput<'disk.wipe'>): Pr
  * What a signed result attests. To wipe nothing is what mode `none` asks for; in the other modes a machine without disks proves
  * nothing: its ramdisk may lack the driver of the controller that they are behind.
  */
-export function attestation(
+function attestation(
   mode: StepInput<'disk.wipe'>['mode'],
   result: StepResult,
 ): { attested: boolean; reason?: string } {

@@ -5,6 +5,8 @@ import { validate } from '#contract/validate.ts';
 import { nodeDrivers } from '../../agents/hostSpec.ts';
 import { driverFor } from '../../metal/driverBindings.ts';
 import { builtinTenant } from '../../profiles/builtin.ts';
+import { underClaim } from '../claims.ts';
+import { dropIsoAtSite } from '../isoAtSite.ts';
 import { relay } from '../relay.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
@@ -12,15 +14,23 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  * Has a driver do one operation: the driver that the profile names for the concern, else the one that the node is bound to.
  * @throws RailheadError INVALID_CONFIG when neither names one
  */
-export function invokeDriver(run: StepRun, input: StepInput<'driver.invoke'>): Promise<StepResult> {
+export async function invokeDriver(run: StepRun, input: StepInput<'driver.invoke'>): Promise<StepResult> {
   const { concern, operation } = input;
   if (concern === relayConcern) return relayRedfish(run, input.input);
-  return relay(run, 'driver.invoke', async () => ({
+  const result = await relay(run, 'driver.invoke', async () => ({
     concern,
     operation,
     input: input.input,
     ...(await driverOf(run, concern)),
   }));
+  if (concern === 'virtual-media' && takesMediumOut.includes(operation)) await mediumIsOut(run);
+  return result;
+}
+
+const takesMediumOut: readonly string[] = ['insertMedia', 'ejectMedia'];
+
+function mediumIsOut({ central, workflow }: StepRun): Promise<void> {
+  return underClaim(central.store, workflow, (queries) => dropIsoAtSite(queries, workflow));
 }
 
 async function driverOf({ central, workflow, profile }: StepRun, concern: string) {

@@ -11,6 +11,12 @@ export const digest = createHash('sha256').update(image).digest('hex');
 export class OneImage implements ImageReader {
   openImages = 0;
   state: (digest: string) => CachedImage | undefined = () => undefined;
+  /** Tokens of media, each with its image. */
+  readonly media = new Map<string, string>();
+
+  granted(token: string): string | undefined {
+    return this.media.get(token);
+  }
 
   async open(wanted: string) {
     if (wanted !== digest) return undefined;

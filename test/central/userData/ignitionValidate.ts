@@ -1,7 +1,7 @@
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '#base/command.ts';
 import { openToolbox } from '#base/debian/toolbox.ts';
+import { makeOnce } from '#base/makeOnce.ts';
 
 const version = '2.21.0';
 /** The oldest Go that builds it. */
@@ -12,32 +12,24 @@ const oldestGo = [1, 22] as const;
  * the host's, else Debian 13's, unpacked.
  * @throws Error in the words of what could not be fetched or built
  */
-export async function ignitionValidator(): Promise<string> {
-  const file = path.resolve(`.cache/ignition/validate-${version}`);
-  if (!(await exists(file))) await buildAt(file);
-  return file;
+export function ignitionValidator(): Promise<string> {
+  return makeOnce(path.resolve(`.cache/ignition/validate-${version}`), build);
 }
 
-async function buildAt(file: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const work = await mkdtemp(path.join(path.dirname(file), '.building-'));
-  try {
-    const env = {
-      ...process.env,
-      GOBIN: work,
-      GOMODCACHE: path.join(work, 'modules'),
-      GOCACHE: path.join(work, 'objects'),
-      GOFLAGS: '-mod=mod -modcacherw',
-      GOTOOLCHAIN: 'local',
-      CGO_ENABLED: '0',
-    };
-    const raw = `-X=github.com/coreos/ignition/v2/internal/version.Raw=${version}`;
-    const from = `github.com/coreos/ignition/v2/validate@v${version}`;
-    await run(await goProgram(), ['install', `-ldflags=${raw}`, from], { env, cwd: work });
-    await rename(path.join(work, 'validate'), file);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+async function build(work: string): Promise<string> {
+  const env = {
+    ...process.env,
+    GOBIN: work,
+    GOMODCACHE: path.join(work, 'modules'),
+    GOCACHE: path.join(work, 'objects'),
+    GOFLAGS: '-mod=mod -modcacherw',
+    GOTOOLCHAIN: 'local',
+    CGO_ENABLED: '0',
+  };
+  const raw = `-X=github.com/coreos/ignition/v2/internal/version.Raw=${version}`;
+  const from = `github.com/coreos/ignition/v2/validate@v${version}`;
+  await run(await goProgram(), ['install', `-ldflags=${raw}`, from], { env, cwd: work });
+  return path.join(work, 'validate');
 }
 
 async function goProgram(): Promise<string> {
@@ -47,11 +39,4 @@ async function goProgram(): Promise<string> {
   const packages = ['golang-1.24-go', 'golang-1.24-src'];
   const { root } = await openToolbox(packages, { cacheDirectory: '.cache/debian' });
   return path.join(root, 'usr/lib/go-1.24/bin/go');
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

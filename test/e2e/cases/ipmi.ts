@@ -13,7 +13,7 @@ const password = 'Marker-Pw-7f3Kq';
 interface Workflow {
   state: string;
   error?: { code: string; message: string; details?: { reason?: string } };
-  steps: { use: string; state: string; result?: Record<string, unknown> }[];
+  steps: { use: string; state: string; asked?: string; result?: Record<string, unknown> }[];
 }
 
 export const ipmi: EndToEndCase = {
@@ -202,6 +202,25 @@ async function checkHands(report: Report, lab: Lab, site: LabSite): Promise<void
     return node.alarms.length === 0 ? true : undefined;
   });
   report.check('the alarm goes by itself', quiet === true);
+  await checkWordAtCentre(report, lab);
+}
+
+/** The operator is not at the site. */
+async function checkWordAtCentre(report: Report, lab: Lab): Promise<void> {
+  const node = { tenantId, nodeId: 'no-bmc' };
+  const { data } = await lab.call<{ workflowId: string }>('metal.power', { ...node, action: 'off' });
+  const asked = await eventually(async () => {
+    const { data: workflow } = await lab.call<Workflow>('workflows.get', { tenantId, ...data });
+    return workflow.steps.find((step) => step.asked !== undefined)?.asked;
+  });
+  report.check('the step shows what is asked', asked?.includes('switch off no-bmc') === true, asked);
+  const began = performance.now();
+  const { data: answer } = await lab.call<{ confirmed: string }>('nodes.confirm', node);
+  report.check('the answer says what was confirmed', answer.confirmed === asked, answer);
+  const done = await ended(lab, data.workflowId);
+  report.check('an operator’s word at the centre ends the workflow', done.state === 'succeeded', done);
+  // The site holds its poll for 30 seconds when nobody has news for it.
+  report.check('at once', performance.now() - began < 10_000);
 }
 
 async function powered(lab: Lab, nodeId: string, action: string): Promise<Workflow> {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { allEvents, followWorkflow } from '#rack/line/deployment.ts';
+import { allEvents } from '#rack/line/deployment.ts';
 import type { Line } from '#rack/line/line.ts';
 import { addresses } from '#rack/network.ts';
+import { bootRamdisk } from '../bootRamdisk.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { consoleShows } from '../observe.ts';
 import type { Report } from '../report.ts';
 import { startRouter } from '../router.ts';
 import { withLine } from '../withLine.ts';
 import { ipv6Alone } from './ipv6.ts';
-import { bootRamdisk } from './uefiHttp.ts';
 
 export const ipv6Http: EndToEndCase = {
   name: 'ipv6-http',
@@ -23,11 +23,9 @@ export const ipv6Http: EndToEndCase = {
     };
     return withLine(report, options, setup, async (line) => {
       report.phase('boot');
-      const workflowId = await bootRamdisk(line);
-      const patience = AbortSignal.any([options.signal, AbortSignal.timeout(240_000)]);
-      const workflow = await followWorkflow(line, workflowId, { signal: patience });
+      const workflow = await bootRamdisk(line, 'm1', options.signal);
       report.check('the ramdisk has joined', workflow.state === 'succeeded', workflow);
-      await checkWay(report, line, workflowId, options.signal);
+      await checkWay(report, line, workflow.workflowId, options.signal);
     });
   },
 };

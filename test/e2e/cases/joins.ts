@@ -1,7 +1,8 @@
-import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { exists } from '#base/exists.ts';
 import { issueServer, newAuthority, openAuthority } from '#central/join/authority.ts';
 import { wellKnown } from '#central/join/pins.ts';
 import { revokeNamed } from '#central/join/revoke.ts';
@@ -217,11 +218,4 @@ async function otherIdentity(report: Report, lab: Lab): Promise<void> {
 function reasonIn(output: string): unknown {
   const details = output.split('\n').find((line) => line.startsWith('{'));
   return details === undefined ? undefined : (JSON.parse(details) as { reason?: unknown }).reason;
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

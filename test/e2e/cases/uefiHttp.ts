@@ -1,28 +1,13 @@
 import path from 'node:path';
 import { run } from '#base/command.ts';
-import { tenantId } from '#rack/line/catalog.ts';
-import { allEvents, enrolled, followWorkflow } from '#rack/line/deployment.ts';
+import { allEvents } from '#rack/line/deployment.ts';
 import type { Line } from '#rack/line/line.ts';
 import { enrolHttpsCas } from '#rack/machine/httpsCas.ts';
+import { bootRamdisk } from '../bootRamdisk.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import { consoleShows } from '../observe.ts';
 import type { Report } from '../report.ts';
-import { osRef, withLine } from '../withLine.ts';
-
-/** Boots the ramdisk and does nothing in it. */
-const profile = {
-  id: 'boot-ramdisk',
-  version: 1,
-  target: 'metal',
-  role: 'host',
-  image: { ref: osRef },
-  steps: [
-    { use: 'boot.prepareRamdisk', on: 'site' },
-    { use: 'management.setBootDevice', on: 'site', with: { device: 'pxe' } },
-    { use: 'power.setPower', on: 'site', with: { action: 'cycle' } },
-    { use: 'wait.agentJoined', with: { role: 'ramdisk' }, timeout: '5m' },
-  ],
-};
+import { withLine } from '../withLine.ts';
 
 export const uefiHttp = bootsBy('http', {
   name: 'uefi-http',
@@ -43,11 +28,9 @@ function bootsBy(scheme: 'http' | 'https', named: { name: string; about: string 
       withLine(report, options, { machines, boot }, async (line) => {
         if (scheme === 'https') await enrolCa(line);
         report.phase('boot');
-        const workflowId = await bootRamdisk(line);
-        const patience = AbortSignal.any([options.signal, AbortSignal.timeout(240_000)]);
-        const workflow = await followWorkflow(line, workflowId, { signal: patience });
+        const workflow = await bootRamdisk(line, 'm1', options.signal);
         report.check('the ramdisk has joined', workflow.state === 'succeeded', workflow);
-        await checkWay(report, line, workflowId, options.signal);
+        await checkWay(report, line, workflow.workflowId, options.signal);
         if (scheme === 'https') await checkHttps(report, line, options.signal);
       }),
   };
@@ -64,15 +47,6 @@ async function enrolCa({ site, artifacts, rack }: Line): Promise<void> {
 async function checkHttps(report: Report, line: Line, signal: AbortSignal): Promise<void> {
   const { match } = await consoleShows(line, 'm1', /URI: (https:\S+)/, 5_000, signal);
   report.check('the firmware loaded by https', /^https:/.test(match[1] ?? ''), match[1]);
-}
-
-/** Starts a workflow that ends with the ramdisk's join. */
-export async function bootRamdisk(line: Line): Promise<string> {
-  const nodeId = line.nodes.get('m1');
-  await line.api.call('profiles', 'create', { tenantId, document: profile });
-  await enrolled(line, nodeId);
-  const deploy = { tenantId, nodeId, profileId: profile.id };
-  return (await line.api.call<{ workflowId: string }>('metal', 'deploy', deploy)).workflowId;
 }
 
 async function checkWay(report: Report, line: Line, workflowId: string, signal: AbortSignal): Promise<void> {

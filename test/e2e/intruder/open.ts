@@ -29,6 +29,7 @@ export function attemptsAtBoot(url: string, mac: string): Attempt[] {
     get(menu, `/grub/menu/${mac}/x86_64/`, "another machine's menu, from another address"),
     get(whole, `/images/sha256/${'0'.repeat(64)}/ramdisk.efi`, 'a digest that is not here', [404]),
     get(image, `/images/sha256/${'0'.repeat(64)}`, 'a digest that is not here', [404]),
+    get('/media/<token>.iso', `/media/${'0'.repeat(32)}.iso`, 'a guessed token', [404]),
     get(image, '/images/sha256/../../state.db', 'a way out of the folder', [404]),
     { ...get('/ipxe', '/ipxe', 'another method', [400]), send: () => raw(url, 'POST', `/ipxe?mac=${mac}`) },
   ];
@@ -60,9 +61,6 @@ const changingPaths: Record<string, string> = {
   'POST /v1/cache/import': '/v1/cache/import',
   'POST /v1/bmc/:nodeId/redfish': '/v1/bmc/node-1/redfish',
   'POST /v1/nodes/:nodeId/confirm': '/v1/nodes/node-1/confirm',
-  'POST /v1/nodes/:nodeId/console': '/v1/nodes/node-1/console',
-  'POST /v1/nodes/:nodeId/recording': '/v1/nodes/node-1/recording',
-  'POST /v1/nodes/:nodeId/recording/end': '/v1/nodes/node-1/recording/end',
 };
 
 /** The admin listener only reads, tells no secret, and knows no other method. */

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { stringify } from 'smol-toml';
 import { openState } from '#agent/site/store/state.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
 import type { Pins } from '#contract/join.ts';
 import { leaseByDhcp } from '../../fakes/leaseByDhcp.ts';
+import { loopbackSettings } from '../../fakes/loopbackSettings.ts';
 import type { Answer } from './attempt.ts';
 import type { MachineLoot } from './machines.ts';
-import { freePorts, type Running, runProgram, start } from './processes.ts';
+import { type Running, runProgram, start } from './processes.ts';
 
 /** A joined site as a process of its own, on the loopback interface, without its centre. */
 export interface Site extends Running {
@@ -34,41 +36,21 @@ export async function startSite(
   const stateDirectory = path.join(work, 'state');
   await joinCentre(work, stateDirectory, join);
   const loot = await plant(stateDirectory, join.siteId);
-  const [http, machine, admin, dhcp, tftp] = await freePorts(5);
-  await mkdir(path.join(work, 'ipxe'));
-  await writeFile(path.join(work, 'ipxe', 'snponly.efi'), 'not iPXE');
   const socket = path.join(work, 'bcd.sock');
-  const config = `
-stateDirectory = "${stateDirectory}"
-[central]
-url = "https://127.0.0.1:1"
-[provisioning]
-interface = "lo"
-address = "127.0.0.1"
-prefixLength = 8
-poolStart = "127.77.0.10"
-poolEnd = "127.77.0.20"
-[boot]
-httpPort = ${http}
-dhcpPort = ${dhcp}
-tftpPort = ${tftp}
-ipxeDirectory = "${work}/ipxe"
-[machine]
-listen = "127.0.0.1:${machine}"
-[admin]
-listen = "127.0.0.1:${admin}"
-socket = "${socket}"
-`;
-  await writeFile(path.join(work, 'config.toml'), config);
+  const { config, ...doors } = await loopbackSettings(work);
+  const settings = {
+    ...config,
+    central: { url: 'https://127.0.0.1:1' },
+    admin: { ...config.admin, socket },
+  };
+  await writeFile(path.join(work, 'config.toml'), stringify(settings));
   const args = ['site', '--config', path.join(work, 'config.toml')];
   const running = await start('agent/bcd.ts', args, '"site agent is ready"');
   return {
     ...running,
-    bootUrl: `http://127.0.0.1:${http}`,
-    machineUrl: `https://127.0.0.1:${machine}`,
-    adminUrl: `http://127.0.0.1:${admin}`,
+    ...doors,
     loot,
-    lease: (address) => leaseByDhcp({ stateDirectory, dhcpPort: Number(dhcp) }, mac, address),
+    lease: (address) => leaseByDhcp({ stateDirectory, dhcpPort: config.boot.dhcpPort }, mac, address),
     askAsNobody: await nobody(work, socket),
   };
 }

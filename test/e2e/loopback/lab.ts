@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { stringify } from 'smol-toml';
 import type { Identity } from '#agent/join/identity.ts';
 import { parseGrant } from '#central/api/grants.ts';
 import { createToken } from '#central/api/tokens.ts';
@@ -11,6 +10,8 @@ import { createJoinToken } from '#central/join/joinTokens.ts';
 import { centralPins } from '#central/join/pins.ts';
 import { createSite } from '#central/sites.ts';
 import type { Pins } from '#contract/join.ts';
+import { freePorts } from '../../fakes/freePorts.ts';
+import { loopbackSettings } from '../../fakes/loopbackSettings.ts';
 import {
   type Finished,
   type RunningProgram,
@@ -151,62 +152,15 @@ export function joinArgs(server: string, site: LabSite, pins: Pins): string[] {
 }
 
 async function prepareSite(directory: string, siteId: string): Promise<LabSite> {
-  const stateDirectory = path.join(directory, 'state');
   const configFile = path.join(directory, 'config.toml');
-  await mkdir(path.join(directory, 'ipxe'), { recursive: true });
-  for (const name of ['snponly.efi', 'undionly.kpxe'])
-    await writeFile(path.join(directory, 'ipxe', name), 'not iPXE');
-  const [http = 0, machine = 0, admin = 0, dhcp = 0, tftp = 0] = await freePorts(5);
-  await writeFile(
-    configFile,
-    `
-stateDirectory = "${stateDirectory}"
-[provisioning]
-interface = "lo"
-address = "127.0.0.1"
-prefixLength = 8
-poolStart = "127.77.0.10"
-poolEnd = "127.77.0.20"
-[boot]
-httpPort = ${http}
-dhcpPort = ${dhcp}
-tftpPort = ${tftp}
-ipxeDirectory = "${directory}/ipxe"
-[machine]
-listen = "127.0.0.1:${machine}"
-[admin]
-listen = "127.0.0.1:${admin}"
-`,
-  );
+  const { config, ...doors } = await loopbackSettings(directory);
+  await writeFile(configFile, stringify(config));
   return {
     siteId,
     directory,
-    stateDirectory,
+    stateDirectory: config.stateDirectory,
     configFile,
     tokenFile: path.join(directory, 'join-token'),
-    adminUrl: `http://127.0.0.1:${admin}`,
-    machineUrl: `https://127.0.0.1:${machine}`,
-    bootUrl: `http://127.0.0.1:${http}`,
+    ...doors,
   };
-}
-
-/**
- * Ports that are free and stay so: below those that the kernel gives to connections, of which one may otherwise be taken when a site
- * starts a minute later.
- */
-async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = randomInt(20_000, 32_000);
-    if (await isFree(port)) ports.add(port);
-  }
-  return [...ports];
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

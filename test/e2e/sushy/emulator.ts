@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '#base/command.ts';
 import type { bmcCertificate } from '#rack/bmc/certificate.ts';
+import { freePort } from '../../fakes/freePorts.ts';
 import type { ForeignRedfish } from './python.ts';
 
 export interface Emulator {
@@ -59,15 +59,6 @@ export async function startEmulator({ foreign, directory, user, tls }: EmulatorO
       await exited;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function listens(port: number, child: ChildProcess): Promise<void> {

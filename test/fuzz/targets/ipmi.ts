@@ -1,9 +1,13 @@
+import assert from 'node:assert/strict';
+import { Value } from 'typebox/value';
+import { BmcLogEntry } from '#contract/bmcLog.ts';
 import { bootFlags, notKept, parseBootFlags } from '#ipmi/bootOptions.ts';
 import { parseChassisStatus } from '#ipmi/chassis.ts';
 import { parseBytes } from '#ipmi/client.ts';
 import { parseController, parseGuid } from '#ipmi/controller.ts';
 import { failureOf } from '#ipmi/failures.ts';
 import { machineFru, parseFrus } from '#ipmi/fru.ts';
+import { parseSel, parseSelInfo } from '#ipmi/sel.ts';
 import { healthOf, parseSensors, sensorsOf } from '#ipmi/sensors.ts';
 import { text } from '../inputs.ts';
 import type { FuzzTarget } from '../target.ts';
@@ -17,6 +21,8 @@ export const target: FuzzTarget = {
     text('Inlet Temp,23,degrees C,ok\nFan1,5640,RPM,cr\nPwr,126,Watts,ok\n'),
     text('System GUID  : 4c4c4544-0058-4b10-8031-b7c04f313233\n'),
     text('> RAKP 2 HMAC is invalid\nError: Unable to establish IPMI v2 / RMCP+ session\n'),
+    text('   1 |  Pre-Init  |0000034523| Power Unit #0x01 | Power off/down () | Asserted\n'),
+    text('Entries          : 2\nLast Add Time    : 04/02/24 10:11:12\nLast Del Time    : Not Available\n'),
     text('Unable to send RAW command (channel=0x0 netfn=0x0 lun=0x0 cmd=0x8 rsp=0xcc): Invalid data\n'),
   ],
   longest: 262_144,
@@ -34,6 +40,8 @@ export const target: FuzzTarget = {
     const sensors = parseSensors(said);
     sensorsOf(sensors);
     healthOf([], sensors);
+    parseSelInfo(said);
+    for (const entry of parseSel(said)) assert(Value.Check(BmcLogEntry, entry), JSON.stringify(entry));
     failureOf({ status: 1, stdout: said, stderr: said });
   },
 };

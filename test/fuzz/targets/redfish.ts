@@ -1,5 +1,8 @@
+import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { Value } from 'typebox/value';
+import { BmcLogEntry, fingerprint } from '#contract/bmcLog.ts';
 import { BmcRefusal } from '#redfish/answers.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from '#redfish/entityTag.ts';
 import {
@@ -14,6 +17,7 @@ import {
 } from '#redfish/inspect/parts.ts';
 import { sensorsOf, subsystemSensorsOf } from '#redfish/inspect/sensors.ts';
 import { asObject, asText, linkOf, parseBody } from '#redfish/json.ts';
+import { logEntryOf } from '#redfish/logs/entry.ts';
 import { messagesOf, saysOf } from '#redfish/messages.ts';
 import { retryAfterMs } from '#redfish/retryAfter.ts';
 import { linkPath } from '#redfish/transport.ts';
@@ -58,6 +62,13 @@ export const target: FuzzTarget = {
       CapacityBytes: '5',
       ProcessorType: 'GPU',
     }),
+    json({
+      Id: '15',
+      Created: '2026-02-10T18:08:16-06:00',
+      Severity: 'Warning',
+      SensorType: [{ Member: 'Fan' }],
+      Message: 'x',
+    }),
     text('\uFEFF{"@odata.etag": ""a1"", "Id": "1"}'),
   ],
   longest: 1 << 20,
@@ -72,6 +83,9 @@ export const target: FuzzTarget = {
     systemOf(resource, resource);
     sensorsOf(resource, resource);
     subsystemSensorsOf(resource, [resource], resource);
+    const entry = logEntryOf(resource);
+    assert(entry === undefined || Value.Check(BmcLogEntry, entry), JSON.stringify(entry));
+    if (entry !== undefined) fingerprint(entry);
     linkPath('https://10.0.0.2', linkOf(resource) ?? '');
     const tag = tagOf(undefined, asText(resource['@odata.etag']));
     for (const form of ifMatchForms(tag, undefined)) ifMatchHeader(form, tag);

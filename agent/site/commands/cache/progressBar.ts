@@ -28,7 +28,7 @@ interface Progress {
 }
 
 /** `demo@1 [======>   ]  40 % 400.0 MiB of 1000.0 MiB, 100.0 MiB/s, 6 s left`; without a total what has come and how fast. */
-export function barText(label: string, { doneBytes, totalBytes, seconds }: Progress): string {
+function barText(label: string, { doneBytes, totalBytes, seconds }: Progress): string {
   const rate = seconds > 0 ? doneBytes / seconds : 0;
   const speed = `${inUnits(Math.round(rate))}/s`;
   if (totalBytes === undefined || totalBytes === 0) return `${label} ${inUnits(doneBytes)}, ${speed}`;

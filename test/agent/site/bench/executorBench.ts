@@ -9,7 +9,7 @@ import { openState, type SiteState } from '#agent/site/store/state.ts';
 import { signDocument } from '#base/jws.ts';
 import { silentLog } from '#base/log.ts';
 import type { BootEntry } from '#contract/bootEntry.ts';
-import type { RailheadError } from '#contract/errors.ts';
+import { RailheadError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import type { Operation, OperationAction, OperationInput, OperationResult } from '#contract/operations.ts';
 import { operations } from '#contract/operations.ts';
@@ -27,6 +27,8 @@ export interface FakeMachine {
   /** Set to hold every call until the promise resolves. */
   gate?: Promise<void>;
   failWith?: RailheadError;
+  /** Schemes of URLs that the BMC refuses to mount. */
+  refusedSchemes?: readonly string[];
 }
 
 export interface ExecutorBench {
@@ -46,7 +48,11 @@ export interface ExecutorBench {
 }
 
 export async function setUpExecutor(
-  options: { node?: false; ready?: (digest: string, signal?: AbortSignal) => Promise<void> } = {},
+  options: {
+    node?: false;
+    ready?: (digest: string, signal?: AbortSignal) => Promise<void>;
+    mediaPlaces?: string[];
+  } = {},
 ): Promise<ExecutorBench> {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-executor-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -88,6 +94,7 @@ export async function setUpExecutor(
         signingKeys: () => [publicKey],
         state,
         cache: { ready: options.ready ?? (async () => {}) },
+        mediaPlaces: async () => options.mediaPlaces ?? ['http://192.0.2.1:8080'],
         bmcs: fakeBmcs(machine),
         onResult: () => {
           for (const resume of waiting) resume();
@@ -119,7 +126,11 @@ function fakeBmcs(machine: FakeMachine): Bmcs {
         return machine.power;
       }),
     setBootDevice: (override) => call(`setBootDevice ${override.device}`, () => override),
-    insertMedia: (url) => call(`insertMedia ${url}`, () => {}),
+    insertMedia: (url) =>
+      call(`insertMedia ${url}`, () => {
+        if (machine.refusedSchemes?.some((scheme) => url.startsWith(`${scheme}:`)))
+          throw new RailheadError('DRIVER_ERROR', 'not by this scheme', { reason: 'refused' });
+      }),
     ejectMedia: () => call('ejectMedia', () => {}),
   } as Partial<Bmc> as Bmc;
   return { use: (_node, work) => work(bmc), close: async () => {} };

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { stringify } from 'smol-toml';
 import { onTestFinished } from 'vitest';
 import { parseConfig, type SiteConfig } from '#agent/site/config.ts';
 import { startSite } from '#agent/site/site.ts';
 import type { Closable } from '#base/shutdown.ts';
 import { issueServerIdentity, makeTestCa, selfSignedIdentity } from '../../../fakes/certificates.ts';
 import { FakeBmc, serveBmc, user } from '../../../fakes/fakeBmc.ts';
+import { loopbackSettings } from '../../../fakes/loopbackSettings.ts';
 import { startRawHttps } from '../../../fakes/rawHttpsServer.ts';
 import { plainSystem } from '../../../redfish/bmcBench.ts';
 
@@ -35,13 +36,17 @@ export async function configureSite(): Promise<LoopbackSite> {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { image, ca } = await serveImage();
   await writeFile(path.join(directory, 'source-ca.pem'), ca);
-  await mkdir(path.join(directory, 'ipxe'));
-  for (const name of ['snponly.efi', 'undionly.kpxe'])
-    await writeFile(path.join(directory, 'ipxe', name), 'not iPXE');
-  const ports = await freePorts(5);
+  const { bootUrl, machineUrl, adminUrl, config: plain } = await loopbackSettings(directory);
+  const settings = {
+    ...plain,
+    boot: { ...plain.boot, consoles: ['ttyS0,115200'] },
+    cache: { sourceCaFile: path.join(directory, 'source-ca.pem') },
+    secrets: { directory: path.join(directory, 'secrets') },
+  };
+  const { RAILHEAD_TEST_LOG: wanted } = process.env;
   const configFile = path.join(directory, 'config.toml');
-  await writeFile(configFile, configText(directory, ports, 'info'));
-  const config = parseConfig(configText(directory, ports, 'silent'));
+  await writeFile(configFile, stringify({ ...settings, logLevel: wanted ?? 'info' }));
+  const config = parseConfig(stringify({ ...settings, logLevel: wanted ?? 'silent' }));
   let site: Closable | undefined;
   const stop = async () => {
     await site?.close();
@@ -53,9 +58,9 @@ export async function configureSite(): Promise<LoopbackSite> {
     stateDirectory: config.stateDirectory,
     configFile,
     config,
-    httpUrl: `http://127.0.0.1:${ports[0]}`,
-    machineUrl: `https://127.0.0.1:${ports[1]}`,
-    adminUrl: `http://127.0.0.1:${ports[2]}`,
+    httpUrl: bootUrl,
+    machineUrl,
+    adminUrl,
     image,
     start: async () => {
       site = await startSite(config, {});
@@ -80,34 +85,6 @@ export async function startSiteBmc({ directory }: LoopbackSite) {
   };
 }
 
-function configText(directory: string, ports: number[], logLevel: string): string {
-  const [http, machine, admin, dhcp, tftp] = ports;
-  return `
-stateDirectory = "${directory}/state"
-logLevel = "${process.env.RAILHEAD_TEST_LOG ?? logLevel}"
-[provisioning]
-interface = "lo"
-address = "127.0.0.1"
-prefixLength = 8
-poolStart = "127.77.0.10"
-poolEnd = "127.77.0.99"
-[boot]
-httpPort = ${http}
-dhcpPort = ${dhcp}
-tftpPort = ${tftp}
-ipxeDirectory = "${directory}/ipxe"
-consoles = ["ttyS0,115200"]
-[machine]
-listen = "127.0.0.1:${machine}"
-[admin]
-listen = "127.0.0.1:${admin}"
-[cache]
-sourceCaFile = "${directory}/source-ca.pem"
-[secrets]
-directory = "${directory}/secrets"
-`;
-}
-
 async function serveImage() {
   const ca = await makeTestCa();
   const bytes = Buffer.from(imageText);
@@ -118,17 +95,4 @@ async function serveImage() {
   onTestFinished(() => server.close());
   const digest = createHash('sha256').update(bytes).digest('hex');
   return { image: { source: `${server.origin}/ramdisk`, digest, sizeBytes: bytes.length }, ca: ca.pem };
-}
-
-/** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { MachineDriver } from '#agent/site/drivers/driver.ts';
+import type { DriveOptions, MachineDriver } from '#agent/site/drivers/driver.ts';
 import { watchHealth } from '#agent/site/health/watch.ts';
 import type { Happening } from '#agent/site/store/events.ts';
 import { silentLog } from '#base/log.ts';
@@ -9,25 +9,27 @@ import { healthOf } from '#redfish/health.ts';
 
 /** A site with one BMC, asked every few milliseconds, that tells what `say` says. */
 function watched(
-  say: () => BmcHealth,
+  say: (options: DriveOptions) => BmcHealth | Promise<BmcHealth>,
   bmc: SiteNode['bmc'] = { driver: 'ipmi', address: 'ipmi://192.0.2.1' },
 ) {
   const events: Happening[] = [];
   let asked = 0;
   let heard = Promise.withResolvers<void>();
   const node = { nodeId: 'node-1', macs: ['52:54:00:00:00:01'], bmc };
-  const health = async () => {
+  const health = async (options: DriveOptions) => {
     asked++;
-    return say();
+    return say(options);
   };
   const driver = { health } as unknown as MachineDriver;
   const watch = watchHealth({
     state: {
       spec: { current: () => ({ site: { nodes: [node] } }) },
+      bmcLogs: { find: () => undefined, retain: () => {} },
       events: { add: (event: Happening) => void events.push(event) },
     } as never,
     bmcs: { use: async (_node, work) => work(driver) },
     everyMs: 5,
+    logEveryMs: 60_000,
     onEvent: () => {
       heard.resolve();
       heard = Promise.withResolvers();
@@ -35,7 +37,7 @@ function watched(
     log: silentLog(),
   });
   onTestFinished(() => watch.close());
-  return { events, next: () => heard.promise, asked: () => asked };
+  return { events, next: () => heard.promise, asked: () => asked, close: () => watch.close() };
 }
 
 test('what a BMC says is told once, and again when it changes', async () => {
@@ -60,6 +62,18 @@ test('one answer that is lost is no news, two are', async () => {
   await next();
   expect(failures).toBeGreaterThanOrEqual(2);
   expect(events).toMatchObject([{ health: { health: 'Unreachable', faults: ['no answer'] } }]);
+});
+
+test('a BMC that does not answer does not hold up the end, and is not called lost by it', async () => {
+  const { events, asked, close } = watched(
+    ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      }),
+  );
+  await expect.poll(asked).toBe(1);
+  await close();
+  expect(events).toEqual([]);
 });
 
 test('a machine without a BMC is not asked', async () => {

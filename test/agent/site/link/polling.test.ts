@@ -19,9 +19,9 @@ function operation(action: string, input: Operation['input']): Operation {
 }
 
 /** One poll of a site that is answered with these operations; what it did, in order. */
-async function pollOnce(operations: Operation[]): Promise<string[]> {
+async function pollOnce(operations: Operation[], more: Partial<AgentPollAnswer> = {}): Promise<string[]> {
   const did: string[] = [];
-  const answer: AgentPollAnswer = { protocol: protocolVersion, operations, cancelled: [] };
+  const answer: AgentPollAnswer = { protocol: protocolVersion, operations, cancelled: [], ...more };
   const wake = (name: string) => ({ wake: () => void did.push(`wake ${name}`) });
   const poll = polling({
     siteId: 'site_1',
@@ -42,6 +42,7 @@ async function pollOnce(operations: Operation[]): Promise<string[]> {
     },
     onOperations: (some: Operation[]) => void did.push(`told of ${some.length}`),
     executor: { wake: () => {}, cancel: () => {} },
+    confirm: (operationId: string) => void did.push(`confirmed ${operationId}`),
     machines: wake('machines'),
     news: wake('news'),
     signal: new AbortController().signal,
@@ -63,4 +64,8 @@ test('other operations fetch nothing', async () => {
     'wake machines',
     'wake news',
   ]);
+});
+
+test("an operator's word at the centre is passed on", async () => {
+  expect(await pollOnce([], { confirmed: ['op_1'] })).toEqual(['journal 0', 'told of 0', 'confirmed op_1']);
 });

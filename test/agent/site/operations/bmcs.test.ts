@@ -78,3 +78,32 @@ test('a node without a BMC says so', async () => {
     details: { reason: 'no-bmc', nodeId: 'node_2' },
   });
 });
+
+test('one BMC that two nodes name differently has one session, and one caller at a time', async () => {
+  const { fake, running, node, open } = await setUp();
+  const { port } = new URL(running.address);
+  const named = (nodeId: string, host: string) =>
+    ({ ...node, nodeId, bmc: { ...node.bmc, address: `https://${host}:${port}` } }) as SiteNode;
+  const bmcs = open();
+  let inside = 0;
+  let most = 0;
+  const ask = (one: SiteNode) =>
+    bmcs.use(one, async (bmc) => {
+      most = Math.max(most, ++inside);
+      await bmc.getPower().finally(() => inside--);
+    });
+  await Promise.all([named('node_1', 'localhost'), named('node_2', 'LOCALHOST')].map(ask));
+  expect([most, fake.mostSessions]).toEqual([1, 1]);
+  await bmcs.close();
+  expect(fake.sessions.size).toBe(0);
+});
+
+test('once they are closed no session is opened that nobody would end', async () => {
+  const { fake, node, open } = await setUp();
+  const bmcs = open();
+  await bmcs.close();
+  await expect(bmcs.use(node, (bmc) => bmc.getPower())).rejects.toMatchObject({
+    details: { reason: 'stopping' },
+  });
+  expect(fake.requests).toEqual([]);
+});

@@ -19,13 +19,18 @@ function nodeWithBmc(): { context: ActionContext; told: unknown[] } {
       told.push(override);
       return override;
     },
+    insertMedia: async (url: string) => void told.push(url),
+    ejectMedia: async () => void told.push('eject'),
+    insertedMedia: async () => (told.at(-1) === 'eject' ? undefined : told.at(-1)),
+    health: async () => ({ health: 'OK', power: 'on', faults: [] }),
   };
   const node = {
     nodeId: 'node-1',
     macs: [],
     bmc: { driver: 'redfish', address, credentialRef: 'secret://bmc' },
   };
-  const context = { nodeId: 'node-1', node, withBmc: (work: (bmc: object) => unknown) => work(bmc) };
+  const state = { entries: { byNode: () => undefined }, mediaUrls: { end: () => {} } };
+  const context = { nodeId: 'node-1', node, state, withBmc: (work: (bmc: object) => unknown) => work(bmc) };
   return { context: context as unknown as ActionContext, told };
 }
 
@@ -40,6 +45,24 @@ test('the redfish driver does what the site’s own actions of that name do', as
   const boot = { concern: 'management', operation: 'setBootDevice', input: { device: 'pxe' } };
   await driverInvoke.run(invocation(boot), context);
   expect(told).toEqual(['off', { device: 'pxe', persistent: false }]);
+});
+
+test('the redfish driver puts a medium in, tells what is in, and takes it out', async () => {
+  const { context, told } = nodeWithBmc();
+  const invoke = (operation: string, input: Record<string, unknown> = {}) =>
+    driverInvoke.run(invocation({ concern: 'virtual-media', operation, input }), context);
+  const url = 'https://images.example.com/rescue.iso';
+  expect(await invoke('insertMedia', { url })).toEqual({ by: 'virtual-media', url });
+  expect(await invoke('insertedMedia')).toEqual({ inserted: true, url });
+  expect(await invoke('ejectMedia')).toEqual({});
+  expect(await invoke('insertedMedia')).toEqual({ inserted: false });
+  expect(told).toEqual([url, 'eject']);
+});
+
+test('health is told in the shape that the node’s record has', async () => {
+  const { context } = nodeWithBmc();
+  const health = invocation({ concern: 'management', operation: 'getHealth' });
+  expect(await driverInvoke.run(health, context)).toEqual({ health: 'OK', power: 'on', faults: [] });
 });
 
 test('another driver reaches the BMC at the same host with the same credentials', () => {
@@ -73,6 +96,10 @@ test.each([
   ['UNSUPPORTED', { config: { address: 'https://10.78.0.12' } }],
   ['INVALID_INPUT', { operation: 'setPower', input: { action: 'fly' } }],
   ['INVALID_INPUT', { input: { more: 1 } }],
+  ['INVALID_INPUT', { concern: 'virtual-media', operation: 'insertMedia', input: { url: 'nfs://x/y.iso' } }],
+  ['INVALID_INPUT', { concern: 'virtual-media', operation: 'insertMedia', input: {} }],
+  ['UNSUPPORTED', { concern: 'virtual-media', driver: 'ipmi', operation: 'insertMedia' }],
+  ['UNSUPPORTED', { concern: 'virtual-media', driver: 'manual', operation: 'ejectMedia' }],
 ])('%s answers %j, and the BMC is told nothing', async (code, change) => {
   const { context, told } = nodeWithBmc();
   await expect(driverInvoke.run(invocation(change), context)).rejects.toMatchObject({ code });

@@ -77,6 +77,17 @@ test('a result is told until it is taken, and again when the operation is handed
   expect(journal.open('site')).toEqual([]);
 });
 
+test('results are told so many at a time as are not too long together, one at least', async () => {
+  const { journal } = await newState();
+  journal.receive([operation('op_1'), operation('op_2'), operation('op_3')]);
+  for (const id of ['op_1', 'op_2', 'op_3'])
+    journal.finish({ ...result(id), result: { text: 'x'.repeat(1000) } });
+  const told = (mostBytes: number) => journal.results(10, mostBytes).map(({ operationId }) => operationId);
+  expect(told(10)).toEqual(['op_1']);
+  expect(told(2500)).toEqual(['op_1', 'op_2']);
+  expect(told(1e6)).toEqual(['op_1', 'op_2', 'op_3']);
+});
+
 test.each(['succeeded', 'failed'] as const)(
   'of an operation that %s nothing is left that it was given',
   async (outcome) => {

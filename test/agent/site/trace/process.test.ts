@@ -10,9 +10,9 @@ import { run } from '#base/command.ts';
 import { openToolbox } from '#base/debian/toolbox.ts';
 import { type DhcpPacket, encodePacket } from '#bootserver/dhcp/packet.ts';
 import * as dhcp from '../../../bootserver/dhcp/samples.ts';
+import { freePort } from '../../../fakes/freePorts.ts';
 import { type Bench, mac, nodeId, setUpBench } from '../bench/bench.ts';
 import { leasedAddress } from '../bench/leases.ts';
-import { freePorts } from '../bench/loopbackSite.ts';
 import { fetchScript } from '../bench/scriptedMachine.ts';
 import { spawnSite } from '../bench/siteProcess.ts';
 
@@ -23,7 +23,7 @@ const launcher = path.join(import.meta.dirname, '../../../../bin/bcd');
 /** A site as a process of its own that takes syslog, and `bcd site` beside it. */
 async function runningSite() {
   const bench = await setUpBench(() => ({ address: leasedAddress }));
-  const [syslog = 0] = await freePorts(1);
+  const syslog = await freePort();
   await appendFile(bench.configFile, `[syslog]\nlisten = "127.0.0.1:${syslog}"\n`);
   await spawnSite(bench.configFile);
   await bench.centre.until(() =>

@@ -1,0 +1,25 @@
+import { RailheadError } from '#contract/errors.ts';
+import { repeatable, type SiteAction } from './action.ts';
+import { ejectMedia } from './ejectMedia.ts';
+import { insertMedia } from './insertMedia.ts';
+
+/** What `driver.invoke` has a driver do to the virtual drive: the first two as the steps `media.insert` and `media.eject` do. */
+export const driverInsertMedia: SiteAction<'virtual-media.insertMedia'> = insertMedia;
+export const driverEjectMedia: SiteAction<'virtual-media.ejectMedia'> = ejectMedia;
+
+/** Tells what is in the drive: `{ inserted: false }`, or `inserted` with its `url`. */
+export const driverInsertedMedia: SiteAction<'virtual-media.insertedMedia'> = {
+  run: async (_input, { withBmc }) =>
+    withBmc(async (bmc, limits) => {
+      if (bmc.insertedMedia === undefined) throw tellsNothing();
+      const url = await bmc.insertedMedia(limits);
+      return url === undefined ? { inserted: false } : { inserted: true, url };
+    }),
+  settle: repeatable,
+};
+
+function tellsNothing(): RailheadError {
+  return new RailheadError('UNSUPPORTED', 'what drives this machine has no virtual media', {
+    reason: 'virtual-media',
+  });
+}

@@ -1,0 +1,37 @@
+import type { Queries } from './store/store.ts';
+import type { Row } from './store/tables.ts';
+
+/** A machine whose BMC reads its medium from the cache of its site. */
+export interface CachedMedium {
+  nodeId: string;
+  siteId: string;
+  imageId: string;
+}
+
+/** From now on the site is to hold what this machine's BMC reads: in the place of what that read before. */
+export async function holdMedium(queries: Queries, { nodeId, siteId, imageId }: CachedMedium): Promise<void> {
+  const values = { site_id: siteId, image_id: imageId };
+  await queries
+    .insertInto('cached_media')
+    .values({ node_id: nodeId, ...values })
+    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(values))
+    .execute();
+}
+
+/** The machine's BMC reads nothing from the cache any more. */
+export async function dropMedium(queries: Queries, nodeId: string): Promise<void> {
+  await queries.deleteFrom('cached_media').where('node_id', '=', nodeId).execute();
+}
+
+/** The ISOs that BMCs read from a site's cache; a machine that is out of service holds none. */
+export async function mediaToHold(queries: Queries, siteId: string): Promise<Row<'images'>[]> {
+  return queries
+    .selectFrom('cached_media')
+    .innerJoin('images', 'images.image_id', 'cached_media.image_id')
+    .innerJoin('nodes', 'nodes.node_id', 'cached_media.node_id')
+    .selectAll('images')
+    .where('cached_media.site_id', '=', siteId)
+    .where('nodes.state', '!=', 'retired')
+    .orderBy('images.image_id')
+    .execute();
+}

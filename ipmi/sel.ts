@@ -1,0 +1,91 @@
+import { type BmcLogEntry, type LogMark, type LogReading, readingOf } from '#contract/bmcLog.ts';
+import type { IpmiClient } from './client.ts';
+
+/** Old BMCs read their records one by one. */
+const listMs = 150_000;
+/** Names of sensors cost the reading of all sensor records: nobody's operation waits longer for them. */
+const namesMs = 30_000;
+const log = 'sel';
+
+/**
+ * Reads what is new in the System Event Log (IPMI 2.0 §31). One command, as long as the log says that nothing was added; the first reading
+ * tells nothing and remembers all. New entries are read once more with the names of their sensors.
+ * @throws RailheadError as the client
+ */
+export async function readSel(client: IpmiClient, mark: LogMark | undefined): Promise<LogReading> {
+  const { state, count } = parseSelInfo(await client.run(['sel', 'info'], { repeatable: true }));
+  if (state !== undefined && mark?.state === state) return { mark, fresh: [], cleared: false };
+  const listed = count === 0 ? [] : parseSel(await list(client, ['sel', 'list'], listMs));
+  const given = { entries: listed.toReversed(), count: listed.length, whole: true };
+  const { mark: next, fresh, cleared } = readingOf(log, given, mark);
+  return {
+    mark: state === undefined ? next : { ...next, state },
+    fresh: fresh.length === 0 ? [] : await withNames(client, fresh),
+    cleared,
+  };
+}
+
+function list(client: IpmiClient, command: readonly string[], timeoutMs: number): Promise<string> {
+  return client.run(command, { repeatable: true, timeoutMs });
+}
+
+/** Without the names when the BMC takes too long for them. */
+async function withNames(client: IpmiClient, fresh: readonly BmcLogEntry[]): Promise<BmcLogEntry[]> {
+  const command = ['sel', 'elist', 'last', String(fresh.length)];
+  const { stdout } = await client.attempt(command, { timeoutMs: namesMs });
+  const named = new Map(parseSel(stdout).map((entry) => [keyOf(entry), entry.sensor]));
+  return fresh.map((entry) => {
+    const sensor = named.get(keyOf(entry)) ?? entry.sensor;
+    return sensor === undefined ? entry : { ...entry, sensor };
+  });
+}
+
+function keyOf({ id, created = '', message }: BmcLogEntry): string {
+  return [id, created, message].join('\n');
+}
+
+/** What `sel info` says that changes with each entry; no `state` where the BMC does not tell when it was written to last. */
+export function parseSelInfo(text: string): { state?: string; count?: number } {
+  const field = (name: string) => new RegExp(`^${name}\\s*:\\s*(.*?)\\s*$`, 'm').exec(text)?.[1];
+  const [entries, added, deleted] = ['Entries', 'Last Add Time', 'Last Del Time'].map(field);
+  const count = /^\d{1,6}$/.test(entries ?? '') ? Number(entries) : undefined;
+  const tells = added !== undefined && !/not available/i.test(added);
+  return {
+    ...(tells && count !== undefined && { state: [count, added, deleted ?? ''].join(' / ') }),
+    ...(count !== undefined && { count }),
+  };
+}
+
+/**
+ * The entries of `sel list` and `sel elist`: number, date, time (by the BMC's clock), sensor, event, direction, between bars. Lines that are
+ * none are passed over.
+ */
+export function parseSel(text: string): BmcLogEntry[] {
+  return text.split('\n').flatMap((line) => {
+    const [id, date, time, sensor, ...rest] = line.split('|').map(plain);
+    if (id === undefined || !/^[0-9a-f]{1,8}$/i.test(id) || time === undefined) return [];
+    const [event, direction] = rest;
+    const words = [event, direction].filter((word) => word !== undefined && word !== '');
+    const message = words.join(', ').slice(0, 512) || sensor || 'without a message';
+    const severity = severityOf(event ?? '');
+    return [
+      {
+        id,
+        ...(severity !== undefined && { severity }),
+        message: message.toWellFormed(),
+        ...(sensor !== undefined && sensor !== '' && { sensor: sensor.slice(0, 128).toWellFormed() }),
+        created: `${date} ${time}`.slice(0, 64).toWellFormed(),
+      },
+    ];
+  });
+}
+
+/** A SEL has no severities; the thresholds' own names tell (IPMI 2.0 table 42-2). */
+function severityOf(event: string): BmcLogEntry['severity'] {
+  if (/non-recoverable|\bcritical/i.test(event) && !/non-critical/i.test(event)) return 'Critical';
+  return /non-critical/i.test(event) ? 'Warning' : undefined;
+}
+
+function plain(field: string): string {
+  return field.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
+}

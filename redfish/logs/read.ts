@@ -1,0 +1,133 @@
+import { type BmcLogEntry, fingerprint, type LogMark, type LogReading, readingOf } from '#contract/bmcLog.ts';
+import type { RedfishClient } from '../client.ts';
+import { asObject, asText, type JsonObject, linkOf } from '../json.ts';
+import { logEntryOf } from './entry.ts';
+
+/** A log of more pages is left there: nobody waits for the rest of a log. */
+const mostPages = 100;
+/** Entries that are links alone are read one by one, so far back at most. */
+const mostSingle = 64;
+
+/**
+ * Reads what is new in the log at `entries`. The first reading tells nothing and remembers all. A BMC that lists the newest first is read until
+ * something known comes; one that skips on demand, from the last known entry on; else the whole log is read.
+ * @throws BmcRefusal and as `RedfishClient.get`
+ */
+export async function readLog(
+  client: RedfishClient,
+  entries: string,
+  before: LogMark | undefined,
+): Promise<LogReading> {
+  const mark = before?.log === entries ? before : undefined;
+  const features = asObject((await client.root()).ProtocolFeaturesSupported);
+  const isKnown = knownBy(mark);
+  if (mark?.oldestFirst === true && mark.count > 1 && features.TopSkipQuery === true) {
+    const end = await readPages(client, `${entries}?$skip=${mark.count - 1}`, isKnown);
+    // Else it was cleared, or goes round in a circle.
+    const [first] = end.pages;
+    if (first !== undefined && isKnown(first)) return reading(entries, { ...end, ended: false }, mark);
+  }
+  const whole = await readPages(client, startOf(entries, features), isKnown);
+  return whole.links.length > 0 ? readSingly(client, entries, whole, mark) : reading(entries, whole, mark);
+}
+
+interface Pages {
+  /** In the BMC's order. */
+  pages: BmcLogEntry[];
+  /** Members that are links alone. */
+  links: string[];
+  count: number;
+  /** The last page was read. */
+  ended: boolean;
+}
+
+/** Members that are written out save a request for each, where the BMC can do that (DSP0266, `$expand`). */
+function startOf(entries: string, features: JsonObject): string {
+  return asObject(features.ExpandQuery).NoLinks === true ? `${entries}?$expand=.` : entries;
+}
+
+type IsKnown = (entry: BmcLogEntry) => boolean;
+
+function knownBy(mark: LogMark | undefined): IsKnown {
+  const seen = new Set(mark?.seen);
+  return (entry) => seen.has(fingerprint(entry));
+}
+
+async function readPages(client: RedfishClient, first: string, isKnown: IsKnown): Promise<Pages> {
+  const read: Pages = { pages: [], links: [], count: 0, ended: false };
+  let next: string | undefined = first;
+  for (let page = 0; page < mostPages && next !== undefined; page++) {
+    const body: JsonObject = (await client.get(next)).body;
+    const found = membersOf(body);
+    read.pages.push(...found.entries);
+    read.links.push(...found.links);
+    const told = body['Members@odata.count'];
+    read.count = typeof told === 'number' ? told : read.pages.length + read.links.length;
+    next = nextOf(body, next);
+    const newestFirst = found.entries.length > 1 && !isOldestFirst(found.entries);
+    if (newestFirst && found.entries.some(isKnown)) return read;
+  }
+  read.ended = next === undefined;
+  return read;
+}
+
+function nextOf(body: JsonObject, current: string): string | undefined {
+  const next = asText(body['Members@odata.nextLink']) ?? linkOf(body['Members@odata.nextLink']);
+  return next === current ? undefined : next;
+}
+
+function membersOf({ Members }: JsonObject): { entries: BmcLogEntry[]; links: string[] } {
+  const entries: BmcLogEntry[] = [];
+  const links: string[] = [];
+  for (const member of Array.isArray(Members) ? Members : []) {
+    const entry = logEntryOf(asObject(member));
+    const link = linkOf(member);
+    if (entry !== undefined) entries.push(entry);
+    else if (link !== undefined) links.push(link);
+  }
+  return { entries, links };
+}
+
+function reading(entries: string, { pages, count, ended }: Pages, mark: LogMark | undefined): LogReading {
+  const oldestFirst = isOldestFirst(pages);
+  const newestFirst = oldestFirst ? pages.toReversed() : pages;
+  const read = readingOf(entries, { entries: newestFirst, count, whole: ended }, mark);
+  return { ...read, mark: { ...read.mark, oldestFirst } };
+}
+
+/** By the numbers where there are any, since the clock may have been set back; else by the times. */
+function isOldestFirst(entries: readonly BmcLogEntry[]): boolean {
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (first === undefined || last === undefined) return true;
+  const numbers = [first.id, last.id].map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
+  const [from = 0, to = 0] = numbers.some(Number.isNaN)
+    ? [first.created, last.created].map((time) => Date.parse(time ?? ''))
+    : numbers;
+  return !(from > to);
+}
+
+/** Backwards from the newest until a known one comes; at the first reading the newest alone, to know it again. */
+async function readSingly(
+  client: RedfishClient,
+  entries: string,
+  { links, count }: Pages,
+  mark: LogMark | undefined,
+): Promise<LogReading> {
+  const newestFirst = links.toSorted((one, other) => numberOf(other) - numberOf(one));
+  const isKnown = knownBy(mark);
+  const read: BmcLogEntry[] = [];
+  let met = false;
+  for (const link of newestFirst.slice(0, mark === undefined ? 1 : mostSingle)) {
+    const entry = logEntryOf((await client.get(link)).body);
+    if (entry === undefined) continue;
+    met = isKnown(entry);
+    if (met) break;
+    read.push(entry);
+  }
+  const { cleared: _, ...told } = readingOf(entries, { entries: read, count, whole: false }, mark);
+  return { ...told, cleared: mark !== undefined && mark.count > 0 && !met && read.length >= count };
+}
+
+function numberOf(link: string): number {
+  return Number(/(\d{1,15})\/?$/.exec(link)?.[1] ?? 0);
+}

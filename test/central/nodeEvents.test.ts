@@ -1,0 +1,54 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { newId } from '#contract/ids.ts';
+import { setStage } from './stage.ts';
+
+interface Page {
+  items: { type: string; text: string; data?: { logEntry?: object } }[];
+  cursor: string;
+}
+
+async function started() {
+  const stage = await setStage();
+  onTestFinished(stage.close);
+  const { call } = stage.line;
+  const ask = async (more: object): Promise<Page> =>
+    (await call<Page>('nodes.events', { tenantId: 'root', nodeId: 'node-1', ...more })).data as Page;
+  const tell = (...events: object[]) => {
+    const at = new Date().toISOString();
+    return stage.site.report({
+      events: events.map((event) => ({ eventId: newId('ev'), at, nodeId: 'node-1', ...event })) as never,
+    });
+  };
+  return { ask, tell };
+}
+
+const entry = (id: string) => ({
+  type: 'bmc.log',
+  text: `entry ${id}`,
+  logEntry: { id, severity: 'Critical', message: 'fan 3 failed', created: '1970-01-01T00:00:12Z' },
+});
+
+test('what a BMC wrote down stands in its machine’s timeline, the newest first asked for, and goes on from there', async () => {
+  const { ask, tell } = await started();
+  await tell(entry('1'), entry('2'), entry('3'));
+  const last = await ask({ last: 2 });
+  expect(last.items).toMatchObject([
+    { type: 'bmc.log', text: 'entry 2', data: { logEntry: { id: '2', message: 'fan 3 failed' } } },
+    { text: 'entry 3' },
+  ]);
+  const waiting = ask({ cursor: last.cursor, waitSeconds: 10 });
+  await tell(entry('4'));
+  expect((await waiting).items.map(({ text }) => text)).toEqual(['entry 4']);
+  const all = await ask({});
+  expect(all.items.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['bmc.log', 'bmc.log', 'bmc.log', 'bmc.log']),
+  );
+  expect((await ask({ cursor: all.cursor })).items).toEqual([]);
+});
+
+test('an entry that is longer than a timeline takes is not believed', async () => {
+  const { ask, tell } = await started();
+  const before = await ask({ last: 1 });
+  await tell({ ...entry('1'), logEntry: { id: '1', message: 'x'.repeat(513) } }, entry('2'));
+  expect((await ask({ cursor: before.cursor })).items.map(({ text }) => text)).toEqual(['entry 2']);
+});
