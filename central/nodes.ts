@@ -4,6 +4,7 @@ import type { BmcBinding, DriverBindings } from '#contract/nodeSpec.ts';
 import type { Labels } from '#contract/when.ts';
 import { findSpec } from './agents/nodeSpec.ts';
 import { openAlarms } from './alarms.ts';
+import { nextOf } from './bmcPasswords/next.ts';
 import { imagesOn } from './images/deployments.ts';
 import { proposedMacs } from './metal/discovery.ts';
 import type { NodeHealth } from './metal/health.ts';
@@ -66,11 +67,17 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
     ...presentJson(row),
     proposedMacs: await proposedMacs(store, row),
     ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
+    ...(await presentNextSecret(store, row)),
     images: (await imagesOn(store, row.node_id)).map(presentNodeImage),
     ...(workflow === undefined ? {} : { workflowId: workflow.workflow_id }),
     ...(await agentsOf(store, row.node_id)),
     alarms: await openAlarms(store, { nodeId: row.node_id }),
   };
+}
+
+async function presentNextSecret(store: Queries, row: Row<'nodes'>) {
+  const next = row.next_secret_id === null ? undefined : await nextOf(store, row);
+  return next === undefined ? {} : { nextBmcSecret: { ref: next.ref, since: next.created_at } };
 }
 
 function presentJson({ error, labels, drivers, boot_quirks, health }: Row<'nodes'>) {

@@ -71,9 +71,19 @@ export async function openSecret({ store, sealer }: SecretStore, secretId: strin
 
 /** Forgets a secret. Run it in a transaction. */
 export async function dropSecret(store: Queries, secretId: string): Promise<void> {
+  await store
+    .updateTable('nodes')
+    .set({ next_secret_id: null })
+    .where('next_secret_id', '=', secretId)
+    .execute();
   await store.deleteFrom('secrets').where('ref', '=', textRef(secretId)).execute();
   await store.deleteFrom('secret_deliveries').where('secret_id', '=', secretId).execute();
   await store.deleteFrom('tenant_secrets').where('secret_id', '=', secretId).execute();
+}
+
+/** Gives a secret another name, that nothing has. Run it in a transaction. */
+export async function renameSecret(store: Queries, secretId: string, ref: string): Promise<void> {
+  await store.updateTable('tenant_secrets').set({ ref }).where('secret_id', '=', secretId).execute();
 }
 
 /** The nodes of a tenant whose BMC is reached by this secret. */
@@ -88,7 +98,7 @@ export async function nodesWithSecret(store: Queries, { tenantId, ref }: SecretN
   return nodes.filter(({ bmc }) => credentialRef(bmc) === ref);
 }
 
-/** How the desired state of a site names the secrets that its machines' BMCs need, by `secretKey`. */
+/** How the desired state of a site names the secrets that its machines' BMCs need, by `secretKey` and by their ids. */
 export async function siteSecrets(store: Queries, siteId: string): Promise<Map<string, SecretVersion>> {
   const tenants = store.selectFrom('nodes').select('tenant_id').where('site_id', '=', siteId);
   const rows = await store
@@ -96,23 +106,30 @@ export async function siteSecrets(store: Queries, siteId: string): Promise<Map<s
     .selectAll()
     .where('tenant_id', 'in', tenants)
     .execute();
-  return new Map(rows.map((row) => [secretKey(row.tenant_id, row.ref), versionOf(row)]));
+  return new Map(
+    rows.flatMap((row) => [
+      [secretKey(row.tenant_id, row.ref), versionOf(row)],
+      [row.secret_id, versionOf(row)],
+    ]),
+  );
 }
 
-/** The secret that a node's BMC is reached by, among those of its site. */
-export function bmcSecretOf(
-  node: Pick<Row<'nodes'>, 'tenant_id' | 'bmc'>,
+/** The secrets that a node's BMC is reached by, among those of its site: what it has, and what it may have in its place. */
+export function bmcSecretsOf(
+  node: Pick<Row<'nodes'>, 'tenant_id' | 'bmc' | 'next_secret_id'>,
   secrets: ReadonlyMap<string, SecretVersion>,
-): SecretVersion | undefined {
+): { bmcSecret?: SecretVersion; bmcNextSecret?: SecretVersion } {
   const ref = credentialRef(node.bmc);
-  return ref === undefined ? undefined : secrets.get(secretKey(node.tenant_id, ref));
+  const bmcSecret = ref === undefined ? undefined : secrets.get(secretKey(node.tenant_id, ref));
+  const bmcNextSecret = secrets.get(node.next_secret_id ?? '');
+  return { ...(bmcSecret && { bmcSecret }), ...(bmcNextSecret && { bmcNextSecret }) };
 }
 
 function secretKey(tenantId: string, ref: string): string {
   return `${tenantId} ${ref}`;
 }
 
-function versionOf({ secret_id: secretId, version }: Row<'tenant_secrets'>): SecretVersion {
+export function versionOf({ secret_id: secretId, version }: Row<'tenant_secrets'>): SecretVersion {
   return { secretId, version };
 }
 

@@ -6,6 +6,7 @@ import { type CliEnvironment, tenantCommand } from './client.ts';
 import { labelsIn } from './labels.ts';
 import { eventsCommand } from './nodes/events.ts';
 import { redfishCommand } from './nodes/redfish.ts';
+import { rotateBmcPasswordCommand } from './nodes/rotateBmcPassword.ts';
 import { bootQuirksIn } from './quirks.ts';
 
 /** `railhead nodes …`: the records of the machines. */
@@ -61,6 +62,7 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .addCommand(quirks)
     .addCommand(vlan)
     .addCommand(redfishCommand(environment))
+    .addCommand(rotateBmcPasswordCommand(environment))
     .addCommand(
       nodeCommand(environment, 'confirm', 'say that what was asked to be done to a machine by hand is done'),
     )

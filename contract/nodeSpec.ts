@@ -57,6 +57,8 @@ export const SiteNode = Type.Object(
     bmc: Type.Optional(BmcBinding),
     /** What the BMC's `credentialRef` stands for, when the centre keeps it; the site asks for it by a `SecretRequest`. */
     bmcSecret: Type.Optional(SecretVersion),
+    /** What the BMC is being given in its place: whichever of the two it takes is right, until the centre knows which. */
+    bmcNextSecret: Type.Optional(SecretVersion),
   },
   closed,
 );

@@ -5,6 +5,7 @@ import type { WireError } from './errors.ts';
 import { httpsUrlPattern } from './httpsUrl.ts';
 import { Compression, Digest, ImageFormat } from './images.ts';
 import { RelayRequest } from './redfishRelay.ts';
+import { SecretVersion } from './secrets.ts';
 import { DiskHints, SetBootDevice, SetPower } from './steps.ts';
 import { WipeMode } from './wipe.ts';
 
@@ -95,6 +96,10 @@ export const operations = {
   'driver.invoke': { target: 'site', input: DriverInvoke },
   /** For support: one request to the BMC as it is. */
   'bmc.redfish': { target: 'site', input: RelayRequest },
+  /** As whom the site logs in at the BMC, and how long a password may be there: `BmcAccount`. */
+  'bmc.readAccount': { target: 'site', input: nothing },
+  /** Gives the account that the site logs in as the password of `secret`, which the site's desired state names as the node's next one. */
+  'bmc.setPassword': { target: 'site', input: Type.Object({ secret: SecretVersion }, closed) },
   'deploy.image': { target: 'ramdisk', input: DeployImage },
   'boot.kexec': { target: 'ramdisk', input: nothing },
   'disk.wipe': { target: 'ramdisk', input: Type.Object({ mode: WipeMode }, closed) },

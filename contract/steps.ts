@@ -94,6 +94,8 @@ export const steps = {
     timeout: '30m',
   },
   'media.eject': { runs: 'site', input: nothing, timeout: '5m' },
+  /** Of shipped profiles alone: who may have it done is said by an action of its own. */
+  'bmc.rotatePassword': { runs: 'site', input: nothing, timeout: '5m' },
   'boot.prepareRamdisk': { runs: 'site', input: nothing, timeout: '2m' },
   'boot.cleanUp': { runs: 'site', input: nothing, timeout: '2m' },
   'metal.ensureRamdisk': { runs: 'central', input: nothing, timeout: '20m' },

@@ -1,10 +1,14 @@
 import { type Clock, systemClock } from '#base/clock.ts';
+import type { Login, NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
+import type { BmcAccount } from '#contract/bmcPassword.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { BootMode, PowerAction } from '#contract/steps.ts';
+import { readAccount } from './account/readAccount.ts';
+import { setPassword } from './account/setPassword.ts';
 import { refreshBootDevice, type StoredBoot, setBootDevice } from './bootDevice.ts';
 import { type BootOverride, bootOptions, type Firmware } from './bootOptions.ts';
 import { chassisStatus } from './chassis.ts';
@@ -35,9 +39,11 @@ export class IpmiBmc {
   /** Power and boot device change one after the other, never into each other. */
   readonly #changes = new Slots(1);
   readonly #memory: BootMemory;
+  readonly #next: NextLogin | undefined;
 
   constructor({ firmware, memory, clock = systemClock, ...options }: IpmiBmcOptions) {
-    this.#client = new IpmiClient({ ...options, clock });
+    this.#client = new IpmiClient({ ...options, logins: memory, clock });
+    this.#next = options.next;
     this.#firmware = firmware;
     this.#memory = memory;
   }
@@ -105,6 +111,15 @@ export class IpmiBmc {
         reason: 'virtual-media',
       },
     );
+  }
+
+  readAccount(): Promise<BmcAccount> {
+    return readAccount(this.#client, this.#next);
+  }
+
+  /** @throws RailheadError as `setPassword` of account/setPassword.ts */
+  setPassword(fresh: Login): Promise<void> {
+    return this.#changes.run(() => setPassword(this.#client, fresh));
   }
 
   /** Nothing can be in a drive that is not there. */

@@ -1,10 +1,11 @@
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { type Login, type LoginMemory, Logins, type NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Failure, failureOf, ipmiError } from './failures.ts';
-import { passwordFile, runTool, type ToolRun } from './session.ts';
+import { commandsFile, passwordFile, runTool, type ToolRun } from './session.ts';
 
 /** Cipher suites, best first: 17 is HMAC-SHA256, 3 HMAC-SHA1; what is below them does not protect the password (IPMI 2.0 table 22-20). */
 const cipherSuites = [17, 3] as const;
@@ -20,6 +21,10 @@ export interface IpmiOptions {
   address: string;
   username: string;
   password: string;
+  /** What the user is being given in the password's place: one of the two is right. */
+  next?: NextLogin | undefined;
+  /** Which login the BMC took last. */
+  logins?: LoginMemory;
   /** The program, default `ipmitool`. */
   program?: string;
   ciphers: CipherMemory;
@@ -36,12 +41,16 @@ const mostTries = 3;
 const restMs = 300_000;
 /** IPMI 2.0 §22.29. */
 const longestPassword = 20;
+/** IPMI 2.0 §20.1: harmless, and every BMC answers it. */
+const getDeviceId = [0x06, 0x01] as const;
 
 interface Request {
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
   /** Whether it may be sent again when no answer came: it only reads, or ends in the same state. */
   repeatable?: boolean;
+  /** A command that shows nowhere, in the place of the one that is named. */
+  hidden?: readonly string[];
 }
 
 /** IPMI commands to one BMC by ipmitool (RMCP+), one at a time. */
@@ -49,6 +58,7 @@ export class IpmiClient {
   readonly clock: Clock;
   readonly #options: IpmiOptions;
   readonly #target: readonly string[];
+  readonly #logins: Logins;
   readonly #turn = new Slots(1);
   #role: 'ADMINISTRATOR' | 'OPERATOR' = 'ADMINISTRATOR';
   #restUntil = 0;
@@ -58,7 +68,9 @@ export class IpmiClient {
     this.clock = options.clock;
     const { hostname, port } = new URL(options.address);
     const host = hostname.replace(/^\[|\]$/g, '');
-    this.#target = ['-H', host, '-p', port || '623', '-U', options.username, '-f', passwordFile];
+    this.#target = ['-H', host, '-p', port || '623'];
+    const { username, password, next, logins } = options;
+    this.#logins = new Logins({ username, password }, next, logins ?? {});
   }
 
   /**
@@ -85,13 +97,64 @@ export class IpmiClient {
     return parseBytes(await this.run(rawCommand(bytes), request));
   }
 
+  /** The same; undefined when the BMC answers by an error of its own. @throws as `run` */
+  async rawAttempt(bytes: readonly number[], request: Request = {}): Promise<Buffer | undefined> {
+    const done = await this.attempt(rawCommand(bytes), request);
+    if (done.failure?.kind === 'completion') return undefined;
+    if (done.failure !== undefined) throw ipmiError(done.failure, 'raw');
+    return parseBytes(done.stdout);
+  }
+
+  /**
+   * Does a command whose bytes hold a password: it is in no argument, and no error quotes it.
+   * @throws as `run`
+   */
+  async rawHidden(bytes: readonly number[], what: string): Promise<void> {
+    await this.run([what], { hidden: rawCommand(bytes) });
+  }
+
+  /**
+   * As whom the BMC takes us, by a new session.
+   * @throws as `run`
+   */
+  async whoAmI(): Promise<Login> {
+    await this.raw(getDeviceId, { repeatable: true });
+    return this.#logins.current;
+  }
+
+  /** Logs in as this one from now on, and as the others only if it is refused. */
+  prefer(login: Login): void {
+    this.#logins.prefer(login);
+  }
+
+  /** Another login that may be right: it is tried when those before it are refused. */
+  know(login: Login): void {
+    this.#logins.know(login);
+  }
+
   async #inTurn(command: readonly string[], request: Request) {
     this.#check();
-    for (let tries = 1; ; tries++) {
+    // What prints a table does not tell a refused password from a BMC that is not there.
+    if (this.#logins.isOpen && (isTable(command) || request.hidden !== undefined))
+      await this.#tries(rawCommand(getDeviceId), { repeatable: true });
+    return this.#tries(command, request);
+  }
+
+  async #tries(command: readonly string[], request: Request) {
+    for (let tries = 1, refusals = 0; ; tries++) {
       const run = await this.#once(command, request);
-      if (run.status === 0) return { stdout: run.stdout };
+      if (run.status === 0) {
+        this.#logins.accepted();
+        return { stdout: run.stdout };
+      }
       const failure = failureOf(run);
       request.signal?.throwIfAborted();
+      if (failure.kind === 'completion') this.#logins.accepted();
+      if (failure.kind === 'credentials' && ++refusals < this.#logins.count) {
+        this.#logins.turn();
+        tries--;
+        continue;
+      }
       if (failure.kind === 'credentials' || failure.kind === 'privilege')
         this.#restUntil = this.clock.now() + restMs;
       if (tries >= mostTries || !mayPass(failure, request)) return { stdout: run.stdout, failure };
@@ -130,29 +193,31 @@ export class IpmiClient {
   #tool(
     suite: number,
     command: readonly string[],
-    { timeoutMs = commandMs, signal }: Request,
+    { timeoutMs = commandMs, signal, hidden }: Request,
   ): Promise<ToolRun> {
-    const { program = 'ipmitool', password } = this.#options;
+    const { program = 'ipmitool' } = this.#options;
+    const { username, password } = this.#logins.current;
     const timing = ['-N', String(retries.seconds), '-R', String(retries.times)];
     // One -v has it say why no session came about; of tables it would make something else.
-    const talk = isTable(command) ? [] : ['-v'];
+    const talk = isTable(command) || hidden !== undefined ? [] : ['-v'];
     const args = [
       '-I',
       'lanplus',
       ...this.#target,
+      ...['-U', username, '-f', passwordFile],
       '-C',
       String(suite),
       '-L',
       this.#role,
       ...timing,
       ...talk,
-      ...command,
+      ...(hidden === undefined ? command : ['exec', commandsFile]),
     ];
-    return runTool({ program, args, password, timeoutMs, signal });
+    return runTool({ program, args, password, commands: hidden?.join(' '), timeoutMs, signal });
   }
 
   #check(): void {
-    if (Buffer.byteLength(this.#options.password) > longestPassword)
+    if (Buffer.byteLength(this.#logins.current.password) > longestPassword)
       throw new RailheadError(
         'INVALID_CONFIG',
         `IPMI passwords have at most ${longestPassword} bytes: set a shorter one`,

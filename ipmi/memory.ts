@@ -10,9 +10,12 @@ export const FleetingFlags = Type.Object(
 );
 export type FleetingFlags = Static<typeof FleetingFlags>;
 
-/** What a BMC would forget within a minute. It outlives the process, since a boot device may be set long before the restart. */
+/**
+ * What a BMC would forget within a minute, and which login it took last, by its name. It outlives the process, since a boot device may be set long
+ * before the restart.
+ */
 export const BootMemory = Type.Object(
-  { fleeting: Type.Optional(FleetingFlags) },
+  { fleeting: Type.Optional(FleetingFlags), login: Type.Optional(Type.String({ maxLength: 64 })) },
   { additionalProperties: false },
 );
 export type BootMemory = Static<typeof BootMemory>;

@@ -17,32 +17,39 @@ export interface ToolOptions {
   program: string;
   args: readonly string[];
   password: string;
+  /** What the program reads as `commandsFile`. */
+  commands?: string | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
 
 /** More than any answer of a BMC is long; what is beyond is dropped. */
 const mostBytes = 4 * 1024 * 1024;
-/** The descriptor by which the program reads the password. */
-const passwordFd = 3;
-export const passwordFile = `/proc/self/fd/${passwordFd}`;
+/** The descriptors by which the program reads the password, and commands that show nowhere. */
+export const [passwordFile, commandsFile] = ['/proc/self/fd/3', '/proc/self/fd/4'];
 
 /**
- * Runs ipmitool once, to its end or `timeoutMs`. The password goes by a file in memory that has no name: it is in no argument, no
- * environment and on no disk.
+ * Runs ipmitool once, to its end or `timeoutMs`. The password, and commands that hold another one, go by files in memory that have no name:
+ * they are in no argument, no environment and on no disk.
  * @throws RailheadError UNSUPPORTED (`ipmitool-missing`)
  */
 export async function runTool(options: ToolOptions): Promise<ToolRun> {
-  const { program, args, password, timeoutMs, signal } = options;
-  const fd = openMemoryFile('railhead-ipmi');
+  const { program, args, password, commands, timeoutMs, signal } = options;
+  const files: number[] = [];
   try {
-    writeSync(fd, password);
-    return await ended(program, args, fd, stopAfter(timeoutMs, signal));
+    for (const text of commands === undefined ? [password] : [password, commands]) files.push(inMemory(text));
+    return await ended(program, args, files, stopAfter(timeoutMs, signal));
   } catch (error) {
     throw isENOENT(error) ? missing(program, error) : error;
   } finally {
-    closeSync(fd);
+    files.forEach(closeSync);
   }
+}
+
+function inMemory(text: string): number {
+  const fd = openMemoryFile('railhead-ipmi');
+  writeSync(fd, text);
+  return fd;
 }
 
 function stopAfter(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
@@ -50,10 +57,15 @@ function stopAfter(timeoutMs: number, signal: AbortSignal | undefined): AbortSig
   return signal === undefined ? limit : AbortSignal.any([limit, signal]);
 }
 
-function ended(program: string, args: readonly string[], fd: number, stop: AbortSignal): Promise<ToolRun> {
+function ended(
+  program: string,
+  args: readonly string[],
+  files: readonly number[],
+  stop: AbortSignal,
+): Promise<ToolRun> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
-      stdio: ['ignore', 'pipe', 'pipe', fd],
+      stdio: ['ignore', 'pipe', 'pipe', ...files],
       // One language for its messages, no clock but the BMC's, and nothing of the agent's own environment but where programs are.
       env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', HOME: '/nonexistent' },
       signal: stop,

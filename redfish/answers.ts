@@ -1,6 +1,6 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { Json } from './json.ts';
-import { type BmcMessage, messagesOf, plainText, says } from './messages.ts';
+import { type BmcMessage, demandsPasswordChange, messagesOf, plainText, says } from './messages.ts';
 
 /** One HTTP answer of a BMC. */
 export interface Answer {
@@ -37,6 +37,8 @@ export class BmcRefusal extends RailheadError {
 function sentence(method: string, path: string, answer: Answer, messages: readonly BmcMessage[]): string {
   const said = messages.map((message) => `${message.id}: ${message.text}`).join('; ');
   const words = said || firstWords(answer.text) || 'no reason given';
+  if (demandsPasswordChange(messages))
+    return `the BMC does nothing before its password was changed: have Railhead change it (railhead nodes rotate-bmc-password); it answered HTTP ${answer.status} to ${method} ${path}: ${words}`;
   return `the BMC answered HTTP ${answer.status}${without(answer)} to ${method} ${path}: ${words}`;
 }
 
@@ -49,6 +51,7 @@ function without({ status }: Answer): string {
 function reasonOf(answer: Answer, messages: readonly BmcMessage[]): string {
   // Supermicro answers so to what its license does not cover (metal3-io/ironic-image issue 688).
   if (says(messages, 'OemLicenseNotPassed')) return 'license';
+  if (demandsPasswordChange(messages)) return 'password-change-required';
   if (isSuccess(answer)) return 'malformed';
   return answer.status === 503 || answer.status === 429 ? 'busy' : 'refused';
 }

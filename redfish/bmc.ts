@@ -1,11 +1,15 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { Login, NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
+import type { BmcAccount } from '#contract/bmcPassword.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
+import { readAccount } from './account/readAccount.ts';
+import { setPassword } from './account/setPassword.ts';
 import { RedfishClient, type Resource } from './client.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
@@ -33,6 +37,8 @@ export interface BmcOptions extends PinOptions {
   address: string;
   username: string;
   password: string;
+  /** What the account is being given in its place. */
+  next?: NextLogin | undefined;
   log: Log;
   clock?: Clock;
   /** What was learnt of it before. */
@@ -74,6 +80,13 @@ export interface Bmc {
   readLog(mark: LogMark | undefined, limits?: Limits): Promise<LogReading | undefined>;
   /** Sends one request as it is: `redfish/relay.ts`. */
   relay(request: RelayRequest, limits?: Limits): Promise<RelayAnswer>;
+  /** As whom the BMC takes us, and what bounds it sets to passwords. */
+  readAccount(limits?: Limits): Promise<BmcAccount>;
+  /**
+   * Gives that account this password and proves it by a new login: `redfish/account/setPassword.ts`. The new one is used from then on.
+   * @throws RailheadError DRIVER_ERROR: `password-refused`, `not-stored`, `password-unknown`, `no-account`
+   */
+  setPassword(fresh: Login): Promise<void>;
   /** Ends the session and the connections. */
   close(): Promise<void>;
 }
@@ -91,17 +104,18 @@ const inspectLimitMs = 600_000;
  * `unreachable`, `pin-mismatch`, `credentials-refused`, `busy`, `refused` or `license`.
  */
 export function openBmc(options: BmcOptions): Bmc {
-  const { address, clock = systemClock, log, username, password, memory = {} } = options;
+  const { address, clock = systemClock, log, username, password, next, memory = {} } = options;
   const client = new RedfishClient({
     origin: address.replace(/\/+$/, ''),
     username,
     password,
+    next,
     agent: pinnedAgent(options),
     log,
     clock,
     memory,
   });
-  return new RedfishBmc(client, clock, log, memory);
+  return new RedfishBmc(client, { clock, log, memory, next });
 }
 
 class RedfishBmc implements Bmc {
@@ -109,15 +123,20 @@ class RedfishBmc implements Bmc {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #memory: BmcMemory;
+  readonly #next: NextLogin | undefined;
   /** Power and boot device change one after the other, never into each other. */
   readonly #changes = new Slots(1);
   #found: Machine | undefined;
 
-  constructor(client: RedfishClient, clock: Clock, log: Log, memory: BmcMemory) {
+  constructor(
+    client: RedfishClient,
+    { clock, log, memory, next }: { clock: Clock; log: Log; memory: BmcMemory; next: NextLogin | undefined },
+  ) {
     this.#client = client;
     this.#clock = clock;
     this.#log = log;
     this.#memory = memory;
+    this.#next = next;
   }
 
   async getPower(limits: Limits = {}): Promise<Power> {
@@ -170,6 +189,15 @@ class RedfishBmc implements Bmc {
       this.#client.within({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
       request,
     );
+  }
+
+  readAccount(limits: Limits = {}): Promise<BmcAccount> {
+    const client = this.#client.within({ deadline: this.#clock.now() + usualLimitMs, ...limits });
+    return readAccount(client, this.#next);
+  }
+
+  setPassword(fresh: Login): Promise<void> {
+    return this.#changes.run(() => setPassword(this.#client, fresh, this.#clock.now() + usualLimitMs));
   }
 
   close(): Promise<void> {

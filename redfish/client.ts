@@ -4,11 +4,12 @@ import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
+import type { Login, NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
 import { type Answer, BmcRefusal, isSuccess, mustSucceed } from './answers.ts';
 import { Credentials } from './credentials.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
-import { asObject, asText, isObject, type JsonObject, parseBody } from './json.ts';
+import { asObject, asText, isObject, type JsonObject, linkOf, parseBody } from './json.ts';
 import { endOf, isTimeout, type Limits } from './limits.ts';
 import type { BmcMemory } from './memory.ts';
 import { retryAfterMs } from './retryAfter.ts';
@@ -18,6 +19,7 @@ export interface ClientOptions {
   origin: string;
   username: string;
   password: string;
+  next?: NextLogin | undefined;
   agent: Agent;
   log: Log;
   clock: Clock;
@@ -45,7 +47,6 @@ export class RedfishClient {
   readonly origin: string;
   readonly clock: Clock;
   readonly #agent: Agent;
-  readonly #password: string;
   readonly #credentials: Credentials;
   readonly #reads: Slots;
   readonly #writes: Slots;
@@ -60,7 +61,7 @@ export class RedfishClient {
   #closed = false;
 
   constructor(options: ClientOptions, limits: Limits = {}, whole?: RedfishClient) {
-    const { origin, clock, agent, password, memory = {} } = options;
+    const { origin, clock, agent, memory = {} } = options;
     this.origin = origin;
     this.clock = {
       now: clock.now,
@@ -71,7 +72,6 @@ export class RedfishClient {
     this.#end = endOf(limits, clock.now());
     this.#whole = whole ?? this;
     this.#agent = agent;
-    this.#password = password;
     this.#memory = memory;
     this.#reads = whole === undefined ? new Slots(2) : whole.#reads;
     this.#writes = whole === undefined ? new Slots(1) : whole.#writes;
@@ -81,6 +81,7 @@ export class RedfishClient {
   #newCredentials(): Credentials {
     return new Credentials({
       ...this.#options,
+      memory: this.#memory,
       send: (one) => this.#send(one),
       root: () => this.#openRoot(),
     });
@@ -130,12 +131,28 @@ export class RedfishClient {
    * times in all, or where it was busy; the form of If-Match that worked is kept for the next time.
    * @throws BmcRefusal and as `get`
    */
-  async patch(resource: Resource, body: JsonObject): Promise<Answer> {
+  patch(resource: Resource, body: JsonObject): Promise<Answer> {
+    return this.#patch(resource, body, (one) => this.#retrying(one));
+  }
+
+  /**
+   * The same for what must not be done twice: nothing is sent again but for another If-Match, and the caller finds out what became of a
+   * request that was not answered.
+   */
+  patchOnce(resource: Resource, body: JsonObject): Promise<Answer> {
+    return this.#patch(resource, body, (one) => this.#authorized(one));
+  }
+
+  async #patch(
+    resource: Resource,
+    body: JsonObject,
+    send: (one: Exchange) => Promise<Answer>,
+  ): Promise<Answer> {
     let { path, tag } = resource;
     let answer: Answer | undefined;
     const forms = ifMatchForms(tag, this.#memory.ifMatch);
     for (const form of forms) {
-      answer = await this.#retrying({ method: 'PATCH', path, body, headers: ifMatchHeader(form, tag) });
+      answer = await send({ method: 'PATCH', path, body, headers: ifMatchHeader(form, tag) });
       if (answer.status !== 412 && answer.status !== 428) {
         this.#memory.ifMatch = form;
         break;
@@ -152,6 +169,34 @@ export class RedfishClient {
   async post(link: string, body: JsonObject): Promise<Answer> {
     const path = linkPath(this.origin, link);
     return mustSucceed('POST', path, await this.#authorized({ method: 'POST', path, body }));
+  }
+
+  /**
+   * As whom the BMC takes us: whatever it answers to a login's first request but 401 proves that, also when it does nothing before its
+   * password was changed.
+   * @throws BmcRefusal for an answer that tells nothing, and as `get`
+   */
+  async whoAmI(): Promise<Login> {
+    const link = linkOf((await this.#openRoot()).Systems) ?? rootPath;
+    const path = linkPath(this.origin, link);
+    const answer = await this.read(path);
+    if (answer.status >= 500) mustSucceed('GET', path, answer);
+    return this.#credentials.accepted();
+  }
+
+  /** Another login that may be right: it is tried when those before it are refused. */
+  know(login: Login): void {
+    this.#credentials.know(login);
+  }
+
+  /** From now on logs in as this one, with a new session, and as the others only if it is refused. */
+  prefer(login: Login): Promise<void> {
+    return this.#credentials.prefer(login);
+  }
+
+  /** The account whose password must be changed before anything else, if the login told of one. */
+  get accountToChange(): string | undefined {
+    return this.#credentials.accountToChange;
   }
 
   /** Ends the session and the connections; a second call is harmless. */
@@ -185,16 +230,20 @@ export class RedfishClient {
     return retryAfterMs(asked, this.clock.now()) ?? backoffMs(tries, pause);
   }
 
-  /** With our credentials; a refused session is replaced once, and Basic that is refused is asked once more. */
+  /** With our credentials; a refused session is replaced once per login that there is, and so is Basic that is refused. */
   async #authorized(one: Exchange): Promise<Answer> {
-    const authorization = await this.#awaited(this.#credentials.get());
-    const answer = await this.#send(withHeaders(one, authorization.headers));
-    if (answer.status !== 401) return answer;
-    const fresh = await this.#awaited(this.#credentials.renew(authorization));
-    const second = await this.#send(withHeaders(one, fresh.headers));
-    // A login that was just taken proves the password: what is refused then is this one resource.
-    if (second.status !== 401 || fresh.session !== undefined) return second;
-    throw this.#credentials.refuse();
+    let authorization = await this.#awaited(this.#credentials.get());
+    for (let renewals = 0; ; renewals++) {
+      const answer = await this.#send(withHeaders(one, authorization.headers));
+      if (answer.status !== 401) {
+        if (answer.status < 500) this.#credentials.accepted();
+        return answer;
+      }
+      // A login that was just taken proves the password: what is refused then is this one resource.
+      if (renewals > 0 && authorization.session !== undefined) return answer;
+      if (renewals >= this.#credentials.renewals) throw this.#credentials.refuse();
+      authorization = await this.#awaited(this.#credentials.renew(authorization));
+    }
   }
 
   /** What the service root says to whoever asks; nothing when it wants to know who we are first. */
@@ -219,7 +268,7 @@ export class RedfishClient {
       return exchange(this.#agent, this.origin, one, isRead ? this.#end : undefined);
     }, this.#end);
     const answer = await sent.catch((error: unknown) => this.#lateOr(error));
-    return answer.status < 400 ? answer : withoutSecret(answer, this.#password);
+    return answer.status < 400 ? answer : this.#credentials.passwords.reduce(withoutSecret, answer);
   }
 }
 

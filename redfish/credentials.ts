@@ -1,9 +1,12 @@
 import type { Clock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
+import { type Login, Logins, type NextLogin } from '#base/logins.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Answer, isSuccess } from './answers.ts';
 import { asObject, type JsonObject, linkOf } from './json.ts';
+import type { BmcMemory } from './memory.ts';
+import { messagesOf, passwordChangeAt } from './messages.ts';
 import { BmcUnreachable, type Exchange, linkPath } from './transport.ts';
 
 type Send = (exchange: Exchange) => Promise<Answer>;
@@ -20,6 +23,9 @@ export interface CredentialsOptions {
   origin: string;
   username: string;
   password: string;
+  /** What the account is being given in the password's place: one of the two is right. `id` says which one it is, in a memory. */
+  next?: NextLogin | undefined;
+  memory: Pick<BmcMemory, 'login'>;
   send: Send;
   /** The service root; empty when it tells nothing before a login. */
   root(): Promise<JsonObject>;
@@ -43,12 +49,44 @@ const basicForMs = 300_000;
  */
 export class Credentials {
   readonly #options: CredentialsOptions;
+  readonly #logins: Logins;
   #current: Promise<Authorization> | undefined;
   #restUntil = 0;
   #finished = false;
+  /** The account whose password must be changed before anything else, as the last login told. */
+  accountToChange: string | undefined;
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
+    const { username, password, next, memory } = options;
+    this.#logins = new Logins({ username, password }, next, memory);
+  }
+
+  /** Every password that may be quoted by an answer. */
+  get passwords(): string[] {
+    return this.#logins.passwords;
+  }
+
+  /** How often a refused proof is replaced by a new one: once per login. */
+  get renewals(): number {
+    return this.#logins.count;
+  }
+
+  /** The login that the BMC has just taken. */
+  accepted(): Login {
+    this.#logins.accepted();
+    return this.#logins.current;
+  }
+
+  /** Adds a login, to be tried last. */
+  know(login: Login): void {
+    this.#logins.know(login);
+  }
+
+  /** Ends the session; the next one is asked for by this login, and by the others if it is refused. */
+  async prefer(login: Login): Promise<void> {
+    await this.close();
+    this.#logins.prefer(login);
   }
 
   /** @throws RailheadError DRIVER_ERROR, reason `credentials-refused` */
@@ -81,6 +119,7 @@ export class Credentials {
    * is ended with the new proof.
    */
   async #replace(refused: Authorization): Promise<Authorization> {
+    if (refused.session === undefined) this.#logins.turn();
     const ended = await this.#end(refused.session, refused);
     const fresh = await this.#open();
     if (!ended) await this.#end(refused.session, fresh);
@@ -119,7 +158,9 @@ export class Credentials {
       if (isSuccess(answer)) return this.#sessionOf(answer);
       if (answer.status !== 401)
         return this.#basic(`the session was refused with HTTP ${answer.status}`, true);
-      if (++refusals >= refusalsInARow) throw this.refuse();
+      // With two logins the first one is tried again as well: its 401 may have been such a whim.
+      if (++refusals >= refusalsInARow + this.#logins.count - 1) throw this.refuse();
+      this.#logins.turn();
       await this.#options.clock.sleep(1000);
     }
   }
@@ -135,15 +176,16 @@ export class Credentials {
 
   /** Undefined when the BMC may have made a session and its answer never came. */
   async #login(path: string): Promise<Answer | undefined> {
-    const { send, username, password } = this.#options;
+    const { username, password } = this.#logins.current;
     const body = { UserName: username, Password: password };
-    return send({ method: 'POST', path, body }).catch((error) => {
+    return this.#options.send({ method: 'POST', path, body }).catch((error) => {
       if (error instanceof BmcUnreachable && error.sent) return undefined;
       throw error;
     });
   }
 
   #sessionOf(answer: Answer): Authorization {
+    this.accountToChange = passwordChangeAt(messagesOf(answer.body));
     const token = answer.headers['x-auth-token'];
     const session = answer.headers.location || linkOf(answer.body);
     // Without its name a session cannot be ended (DMTF/python-redfish-library issue 172): one leaks, no second
@@ -155,7 +197,8 @@ export class Credentials {
 
   /** `forNow`: sessions there are, only none for us just now. */
   #basic(why: string, forNow = false): Authorization {
-    const { username, password, log, clock } = this.#options;
+    const { username, password } = this.#logins.current;
+    const { log, clock } = this.#options;
     log.info({ why }, 'Basic authentication is used for this BMC');
     const pair = Buffer.from(`${username}:${password}`).toString('base64');
     const headers = { authorization: `Basic ${pair}` };

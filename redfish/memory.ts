@@ -11,6 +11,8 @@ export const BmcMemory = Type.Object(
     /** Of whom this is remembered: model and firmware. */
     of: Type.Optional(Type.String({ maxLength: 512 })),
     ifMatch: Type.Optional(Type.Enum(['as-given', 'loosened', 'any', 'none'])),
+    /** The login that it took last, where that is one in the place of another: its name. */
+    login: Type.Optional(Type.String({ maxLength: 64 })),
     bootFields: Type.Optional(Type.Enum(['least', 'all'])),
     /** Boot overrides go to the settings resource. */
     viaSettings: Type.Optional(Type.Boolean()),

@@ -63,3 +63,16 @@ export function saysOf(messages: readonly BmcMessage[], property: string, ...nam
 function mentions(message: BmcMessage, property: string): boolean {
   return [...message.related, ...message.args, message.text].some((text) => text.includes(property));
 }
+
+/** Messages of BMCs that do nothing before their factory password was changed: DSP0266's, and iDRAC's (dell/iDRAC-Redfish-Scripting issue 346). */
+const passwordChanges = ['PasswordChangeRequired', 'SWC1908'];
+
+export function demandsPasswordChange(messages: readonly BmcMessage[]): boolean {
+  return says(messages, ...passwordChanges);
+}
+
+/** The account whose password must be changed, where a message says so and names it (DSP0266, "Password management"). */
+export function passwordChangeAt(messages: readonly BmcMessage[]): string | undefined {
+  const demand = messages.find((message) => says([message], ...passwordChanges));
+  return demand?.args.find((arg) => /^(https?:\/\/[^/]+)?\/redfish\//.test(arg));
+}

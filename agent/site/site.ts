@@ -137,7 +137,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const startWork = () => {
     const { signingKeys } = kept;
     const executor = startExecutor({
-      ...{ siteId, signingKeys, state, cache, bmcs },
+      ...{ siteId, signingKeys, state, cache, bmcs, secrets },
       mediaPlaces: mediaPlaces(config.bmc.mediaUrl, bootServer),
       onResult: news.wake,
       log,

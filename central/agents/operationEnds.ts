@@ -1,7 +1,8 @@
 import type { WireError } from '#contract/errors.ts';
+import { settlePassword } from '../bmcPasswords/settle.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
-import { operationTopic, workflowTopic } from '../signals.ts';
+import { nodeTopic, operationTopic, siteTopic, workflowTopic } from '../signals.ts';
 import { now, type Queries, toJson } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 
@@ -15,7 +16,7 @@ export interface OperationEnd {
 
 type Ended = Pick<
   Row<'operations'>,
-  'operation_id' | 'workflow_id' | 'step_id' | 'node_id' | 'action' | 'target'
+  'operation_id' | 'workflow_id' | 'step_id' | 'site_id' | 'node_id' | 'action' | 'target'
 >;
 
 /** Ends an operation, once, and lets its workflow see it. */
@@ -25,8 +26,11 @@ export async function endOperation(
   end: OperationEnd,
   cause: string,
 ): Promise<void> {
-  await store.transaction().execute((queries) => recordEnd(queries, operation, end, cause));
+  const { isOther } = await store
+    .transaction()
+    .execute((queries) => recordEnd(queries, operation, end, cause));
   signals.notify(operationTopic(operation.operation_id), workflowTopic(operation.workflow_id));
+  if (isOther) signals.notify(siteTopic(operation.site_id), nodeTopic(operation.node_id));
 }
 
 /**
@@ -53,12 +57,13 @@ export async function endNodeOperations(
   }
 }
 
+/** `isOther`: the desired state of the site, or of the node, is another one after it. */
 async function recordEnd(
   queries: Queries,
   operation: Ended,
   end: OperationEnd,
   cause: string,
-): Promise<void> {
+): Promise<{ isOther: boolean }> {
   const { numUpdatedRows } = await queries
     .updateTable('operations')
     .set({
@@ -70,7 +75,7 @@ async function recordEnd(
     .where('operation_id', '=', operation.operation_id)
     .where('outcome', 'is', null)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return;
+  if (numUpdatedRows === 0n) return { isOther: false };
   await recordEvent(queries, {
     type: `operation.${end.outcome}`,
     text: end.error === undefined ? operation.action : `${operation.action}: ${end.error.message}`,
@@ -82,4 +87,5 @@ async function recordEnd(
     stepId: operation.step_id,
     data: { operationId: operation.operation_id, result: end.result, error: end.error },
   });
+  return { isOther: await settlePassword(queries, operation, end) };
 }

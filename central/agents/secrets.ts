@@ -4,7 +4,7 @@ import { protocolVersion } from '#contract/agentWire.ts';
 import { type SecretAnswer, type SecretRequest, type SecretVersion, secretTyp } from '#contract/secrets.ts';
 import type { CentralContext } from '../context.ts';
 import { agentSealingKey } from '../join/agents.ts';
-import { bmcSecretOf, openSecret, siteSecrets } from '../secrets.ts';
+import { bmcSecretsOf, openSecret, siteSecrets } from '../secrets.ts';
 import { now } from '../store/store.ts';
 import { identityUri } from './identity.ts';
 
@@ -28,11 +28,11 @@ export async function answerSecrets(
 async function secretsOfSite({ store }: CentralContext, siteId: string): Promise<SecretVersion[]> {
   const nodes = await store
     .selectFrom('nodes')
-    .select(['tenant_id', 'bmc'])
+    .select(['tenant_id', 'bmc', 'next_secret_id'])
     .where('site_id', '=', siteId)
     .execute();
   const known = await siteSecrets(store, siteId);
-  const found = nodes.flatMap((node) => bmcSecretOf(node, known) ?? []);
+  const found = nodes.flatMap((node) => Object.values(bmcSecretsOf(node, known)));
   return [...new Map(found.map((secret) => [secret.secretId, secret])).values()];
 }
 

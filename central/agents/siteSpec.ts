@@ -1,12 +1,11 @@
 import { type BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
 import type { SiteNode, SiteSection } from '#contract/nodeSpec.ts';
-import type { SecretVersion } from '#contract/secrets.ts';
 import { desiredEntries } from '../bootEntries.ts';
 import type { CentralContext } from '../context.ts';
 import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
 import { loaderFor } from '../metal/loader.ts';
-import { bmcSecretOf, siteSecrets } from '../secrets.ts';
+import { bmcSecretsOf, siteSecrets } from '../secrets.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
 import { pinnedDigests } from '../siteCaches/locations.ts';
 import { parseJson } from '../store/store.ts';
@@ -44,7 +43,7 @@ async function siteNodes({ store }: CentralContext, siteId: string): Promise<Sit
   return nodes.map((node) =>
     siteNode(node, {
       macs: macs.filter((row) => row.node_id === node.node_id).map((row) => row.mac),
-      bmcSecret: bmcSecretOf(node, secrets),
+      secrets: bmcSecretsOf(node, secrets),
       poolQuirks: poolQuirks.get(node.pool_id ?? ''),
     }),
   );
@@ -60,11 +59,11 @@ async function quirksOfPools(
 
 interface NodeParts {
   macs: string[];
-  bmcSecret: SecretVersion | undefined;
+  secrets: ReturnType<typeof bmcSecretsOf>;
   poolQuirks: BootQuirks | undefined;
 }
 
-function siteNode(node: Row<'nodes'>, { macs, bmcSecret, poolQuirks }: NodeParts): SiteNode {
+function siteNode(node: Row<'nodes'>, { macs, secrets, poolQuirks }: NodeParts): SiteNode {
   const bootQuirks = mergedQuirks(parseJson<BootQuirks>(node.boot_quirks), poolQuirks);
   const loader = loaderFor(node);
   return {
@@ -76,6 +75,6 @@ function siteNode(node: Row<'nodes'>, { macs, bmcSecret, poolQuirks }: NodeParts
     ...(loader === undefined ? {} : { loader }),
     ...(bootQuirks === undefined ? {} : { bootQuirks }),
     ...(node.bmc === null ? {} : { bmc: JSON.parse(node.bmc) as NonNullable<SiteNode['bmc']> }),
-    ...(bmcSecret === undefined ? {} : { bmcSecret }),
+    ...secrets,
   };
 }

@@ -75,6 +75,8 @@ export const Node = Type.Object({
   faults: Type.Optional(Type.Array(Type.String())),
   healthAt: optionalText,
   bmc: Type.Optional(BmcBinding),
+  /** What its BMC may have in its password's place, since when: a change of it has not been seen to its end. */
+  nextBmcSecret: Type.Optional(Type.Object({ ref: Type.String(), since: Time })),
   bootQuirks: Type.Optional(BootQuirks),
   /** What is on its disk; beside a write that did not end, what was there before. */
   images: Type.Array(
@@ -121,5 +123,6 @@ export const nodes = {
   events: Type.Object({ items: Type.Array(Event), cursor: Type.String() }),
   confirm: Type.Object({ nodeId: Type.String(), workflowId: Type.String(), confirmed: Type.String() }),
   redfish: Type.Object({ workflowId: Type.String() }),
+  rotateBmcPassword: Type.Object({ workflowId: Type.String() }),
   list: pageSchema(Node),
 };

@@ -13,7 +13,7 @@ import { confirmMac } from '../metal/discovery.ts';
 import { Enroll, enrollNode } from '../metal/enroll.ts';
 import { runShipped, type ShippedMethod } from '../metal/run.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { defaultReleaseMode, powerProfile, releaseProfile } from '../profiles/builtin.ts';
+import { defaultReleaseMode, enrollWithPassword, powerProfile, releaseProfile } from '../profiles/builtin.ts';
 import { requireProfile } from '../profiles/find.ts';
 import { discoveryTopic, nodeTopic, siteTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
@@ -125,7 +125,9 @@ async function enroll(context: ApiContext, input: Enroll, caller: Caller) {
   const nodeId = await enrollNode(context, input);
   const node = await requireNode(store, input.tenantId, nodeId);
   const bmc = parseJson<BmcBinding>(node.bmc);
-  if (bmc !== undefined && hasController(bmc)) await runShipped(context, 'enroll', node, caller);
+  if (input.bmc?.changePassword === true)
+    await startWorkflow(context, { node, profile: enrollWithPassword, method: 'enroll', caller });
+  else if (bmc !== undefined && hasController(bmc)) await runShipped(context, 'enroll', node, caller);
   signals.notify(siteTopic(input.siteId));
   return presentNode(store, await requireNode(store, input.tenantId, nodeId));
 }

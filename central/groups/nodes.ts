@@ -1,10 +1,12 @@
 import Type from 'typebox';
+import { hasController } from '#contract/bmcBinding.ts';
 import { Vlan } from '#contract/bootEntry.ts';
 import { BootQuirks, mergedQuirks } from '#contract/bootQuirks.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { TenantId } from '#contract/images.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { loaders } from '#contract/loader.ts';
+import type { BmcBinding } from '#contract/nodeSpec.ts';
 import { RelayRequest, whyNotRelayed } from '#contract/redfishRelay.ts';
 import { confirmAsked } from '../agents/asks.ts';
 import { acknowledgeAlarms } from '../alarms.ts';
@@ -14,7 +16,7 @@ import { type Group, method } from '../api/method.ts';
 import { NodeLabels } from '../metal/labels.ts';
 import { NodeEvents, nodeEvents } from '../metal/timeline.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { relayProfile } from '../profiles/builtin.ts';
+import { relayProfile, rotateProfile } from '../profiles/builtin.ts';
 import { nodeTopic, siteTopic, workflowTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
 import { startWorkflow } from '../workflows/start.ts';
@@ -155,6 +157,18 @@ export const nodes: Group = {
       return startWorkflow(context, { node, profile: relayProfile(request), caller });
     },
   }),
+  rotateBmcPassword: method({
+    kind: 'mutation',
+    action: 'compute:bmc:rotate',
+    input: Type.Object({ tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }) }, closed),
+    scopes: ({ tenantId, nodeId }) => itemScopes('compute-node', nodeId, tenantId),
+    run: async (context, { tenantId, nodeId }, caller) => {
+      const node = await requireNode(context.store, tenantId, nodeId);
+      const issue = passwordIssue(parseJson<BmcBinding>(node.bmc));
+      if (issue !== undefined) throw issue;
+      return startWorkflow(context, { node, profile: rotateProfile, caller });
+    },
+  }),
   list: method({
     kind: 'read',
     action: 'compute:nodes:read',
@@ -180,6 +194,15 @@ export const nodes: Group = {
     },
   }),
 };
+
+/** Why there is no password to change. */
+function passwordIssue(bmc: BmcBinding | undefined): RailheadError | undefined {
+  if (bmc === undefined)
+    return new RailheadError('INVALID_STATE', 'the node was enrolled without a BMC', { reason: 'no-bmc' });
+  if (hasController(bmc)) return undefined;
+  const message = `driver ${bmc.driver} has no BMC whose password could be changed`;
+  return new RailheadError('UNSUPPORTED', message, { reason: 'no-password', driver: bmc.driver });
+}
 
 function notRelayed({ method, path }: RelayRequest, why: string): RailheadError {
   return new RailheadError('FORBIDDEN', `${method} ${path} is not relayed: ${why}`, {

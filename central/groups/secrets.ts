@@ -5,6 +5,7 @@ import { SecretRef } from '#contract/secrets.ts';
 import { decodeCursor, pageFields, pageOf } from '../api/cursor.ts';
 import { tenantScopes } from '../api/grants.ts';
 import { type ApiContext, type Group, method } from '../api/method.ts';
+import { refuseNext } from '../bmcPasswords/next.ts';
 import { dropSecret, findSecret, nodesWithSecret, putSecret, type SecretName } from '../secrets.ts';
 import { siteTopic } from '../signals.ts';
 import type { Row } from '../store/tables.ts';
@@ -21,9 +22,10 @@ export const secrets: Group = {
     input: Type.Object({ ...name, text: Type.String({ minLength: 1, maxLength: 16_384 }) }, closed),
     scopes: ({ tenantId }) => tenantScopes(tenantId),
     run: async (context, { text, ...secret }) => {
-      const row = await inTenant(context.store, secret.tenantId, (store) =>
-        putSecret({ store, sealer: context.sealer }, secret, text),
-      );
+      const row = await inTenant(context.store, secret.tenantId, async (store) => {
+        await refuseNext(store, secret);
+        return putSecret({ store, sealer: context.sealer }, secret, text);
+      });
       await tellSites(context, secret);
       return present(row);
     },
@@ -41,6 +43,7 @@ export const secrets: Group = {
     input: Type.Object({ ...name, force: Type.Boolean({ default: false }) }, closed),
     scopes: ({ tenantId }) => tenantScopes(tenantId),
     run: async (context, { force, ...secret }) => {
+      await refuseNext(context.store, secret);
       const row = await removable(context, secret, force);
       await context.store.transaction().execute((store) => dropSecret(store, row.secret_id));
       await tellSites(context, secret);

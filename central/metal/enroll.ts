@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { bindingIssue, boundDriver } from '#contract/bmcBinding.ts';
+import { bindingIssue, boundDriver, hasController } from '#contract/bmcBinding.ts';
 import { Vlan } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
+import type { Issue } from '#contract/findIssues.ts';
 import { newId } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
 import { BmcBinding, bmcDrivers } from '#contract/nodeSpec.ts';
@@ -33,7 +34,12 @@ const Credentials = Type.Object(
 
 /** The driver may be left out: the scheme of the address tells it. */
 const WrittenBinding = Type.Object(
-  { ...BmcBinding.properties, driver: Type.Optional(Type.Enum([...bmcDrivers])) },
+  {
+    ...BmcBinding.properties,
+    driver: Type.Optional(Type.Enum([...bmcDrivers])),
+    /** Has the BMC given a password of its own in the place of what `credentialRef` names, e.g. of what it came with from its factory. */
+    changePassword: Type.Optional(Type.Boolean()),
+  },
   closed,
 );
 
@@ -109,10 +115,19 @@ type BoundEnroll = Omit<Enroll, 'bmc'> & { bmc?: BmcBinding };
 /** @throws RailheadError INVALID_INPUT for a binding that its driver cannot use */
 function withDriver({ bmc: written, ...input }: Enroll): BoundEnroll {
   if (written === undefined) return input;
-  const bmc = boundDriver(written);
-  const issue = bindingIssue(bmc);
+  const { changePassword = false, ...binding } = written;
+  const bmc = boundDriver(binding);
+  const issue = bindingIssue(bmc) ?? passwordIssue(bmc, changePassword);
   if (issue !== undefined) throw issueError(issue, 'INVALID_INPUT');
   return { ...input, bmc };
+}
+
+function passwordIssue(bmc: BmcBinding, changePassword: boolean): Issue | undefined {
+  if (!changePassword || hasController(bmc)) return undefined;
+  return {
+    path: 'bmc.changePassword',
+    message: `driver ${bmc.driver} has no BMC whose password could be changed`,
+  };
 }
 
 async function poolPolicy(

@@ -30,15 +30,15 @@ export const defaultReleaseMode: WipeMode = 'secure-erase';
 
 const diagnose: Steps = [{ use: 'diag.dcgm', with: { level: 2 } }];
 
+const identify: Steps = [{ use: 'power.getPower' }, { use: 'inspect.oob' }];
+const rotate: Steps = [{ use: 'bmc.rotatePassword' }];
+
 const evenIfItFails = (steps: Steps): Steps => steps.map((step) => ({ ...step, onFailure: 'continue' }));
 const revoke: Steps = [{ use: 'metal.revokeIdentity' }];
 
 /** The profiles that metal runs, one per state that a workflow drives; `-oob` where the machines never run `bcd`. */
 export const builtinProfiles: readonly Profile[] = [
-  shipped('metal-enroll@1', 'asks the BMC which machine this is', [
-    { use: 'power.getPower' },
-    { use: 'inspect.oob' },
-  ]),
+  shipped('metal-enroll@1', 'asks the BMC which machine this is', identify),
   shipped(
     'metal-inspect@2',
     'takes the inventory of a machine',
@@ -97,3 +97,17 @@ export function relayProfile(request: RelayRequest): Profile {
     { ...step, timeout: '2m' },
   ]);
 }
+
+/** An enrolment that changes the factory password first: before that some BMCs do nothing else. */
+export const enrollWithPassword = shipped(
+  'metal-enroll-password@1',
+  'gives the BMC a password of its own and asks it which machine this is',
+  [...rotate, ...identify],
+);
+
+/** What `nodes.rotateBmcPassword` runs. */
+export const rotateProfile = shipped(
+  'metal-rotate-bmc-password@1',
+  "changes the password of a machine's BMC",
+  rotate,
+);

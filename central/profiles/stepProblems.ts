@@ -44,6 +44,10 @@ const rules: readonly Rule[] = [
     if (target === 'metal' || !isStepName(step.use) || !needsMachine(step.use)) return [];
     return [{ path: `${path}.use`, message: `${step.use} is for metal profiles only` }];
   },
+  function isForTenants({ step, path }) {
+    if (step.use !== 'bmc.rotatePassword') return [];
+    return [{ path: `${path}.use`, message: 'is for nodes.rotateBmcPassword and metal.enroll alone' }];
+  },
   function isDriven({ step, path }, { drivers }) {
     if (step.use !== 'driver.invoke') return [];
     const { concern, operation } = (step.with ?? {}) as Partial<StepInput<'driver.invoke'>>;

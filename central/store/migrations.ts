@@ -325,4 +325,7 @@ ALTER TABLE operations ADD COLUMN asked TEXT;
 ALTER TABLE operations ADD COLUMN confirmed_at TEXT;
 ALTER TABLE operations ADD COLUMN confirm_told_at TEXT;
 `,
+  `
+ALTER TABLE nodes ADD COLUMN next_secret_id TEXT;
+`,
 ];

@@ -24,6 +24,7 @@ interface EnrollFlags extends TenantFlags {
   bmcCertificateSha256?: string;
   bmcOldTls?: boolean;
   bmcFirmware?: string;
+  changeBmcPassword?: boolean;
   bootOrder?: string;
   hardwareProfile?: string;
   driver?: string[];
@@ -62,6 +63,10 @@ export function enrollCommand(environment: CliEnvironment): Command {
       "keep this at the centre as that: one line 'username:password'; - reads it from standard input",
     )
     .option('--bmc-certificate-sha256 <digest>', 'pin of the BMC certificate (DER)')
+    .option(
+      '--change-bmc-password',
+      'have the BMC given a password of its own in the place of that one, before anything else',
+    )
     .option('--bmc-old-tls', 'speak TLS 1.0 and weak ciphers with this BMC, which has no better')
     .addOption(
       new Option(
@@ -103,7 +108,7 @@ function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined
 
 function bmcBinding(flags: EnrollFlags): object | undefined {
   const { bmcDriver, bmcAddress, bmcCredential, bmcCertificateSha256, bmcOldTls } = flags;
-  const { bmcFirmware, bootOrder } = flags;
+  const { bmcFirmware, bootOrder, changeBmcPassword } = flags;
   const binding = given({
     driver: bmcDriver,
     address: bmcAddress,
@@ -112,6 +117,7 @@ function bmcBinding(flags: EnrollFlags): object | undefined {
     oldTls: bmcOldTls,
     firmware: bmcFirmware,
     bootOrder,
+    changePassword: changeBmcPassword,
   });
   return Object.keys(binding).length === 0 ? undefined : binding;
 }

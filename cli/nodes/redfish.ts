@@ -1,15 +1,9 @@
 import { Argument, type Command } from 'commander';
-import { fromWireError, RailheadError, type WireError } from '#contract/errors.ts';
 import { given, type TenantFlags } from '../call.ts';
-import { type CallApi, type CliEnvironment, tenantCommand, withApi } from '../client.ts';
+import { type CliEnvironment, tenantCommand, withApi } from '../client.ts';
 import { readJson } from '../jsonFile.ts';
 import { printLine } from '../print.ts';
-
-interface Ended {
-  state: string;
-  error?: WireError;
-  steps: { result?: unknown }[];
-}
+import { resultOf } from './result.ts';
 
 /** `railhead nodes redfish NODE GET /redfish/v1/…`: one request to a machine's BMC, through its site. */
 export function redfishCommand(environment: CliEnvironment): Command {
@@ -28,19 +22,4 @@ export function redfishCommand(environment: CliEnvironment): Command {
       });
       printLine(JSON.stringify(result, undefined, 2));
     });
-}
-
-/** What the only step of a workflow returned, once it has ended. */
-async function resultOf(call: CallApi, input: { tenantId: string; workflowId: string }): Promise<unknown> {
-  let cursor: string | undefined;
-  for (;;) {
-    const { state, error, steps } = await call<Ended>('workflows.get', input);
-    if (state === 'succeeded') return steps[0]?.result;
-    if (state !== 'running')
-      throw error === undefined
-        ? new RailheadError('INVALID_STATE', `the request was ${state}`, { reason: state })
-        : fromWireError(error);
-    const waited = { ...input, waitSeconds: 10, ...(cursor !== undefined && { cursor }) };
-    ({ cursor } = await call<{ cursor: string }>('workflows.events', waited));
-  }
 }

@@ -1,3 +1,4 @@
+import { accountPath } from './paths.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Credentials {
@@ -9,6 +10,11 @@ export interface Credentials {
 export function isOpen(method: string, path: string): boolean {
   if (method === 'POST') return path === '/redfish/v1/SessionService/Sessions';
   return path === '/redfish' || path === '/redfish/v1';
+}
+
+/** What can be done before a factory password was changed: that, and logging out. */
+export function isOpenBeforeChange(method: string, path: string): boolean {
+  return path === accountPath || (method === 'DELETE' && path.startsWith('/redfish/v1/SessionService/'));
 }
 
 /** Whether a request's headers prove the account, by a session's token or by Basic authentication (RFC 7617). */

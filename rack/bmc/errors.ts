@@ -18,11 +18,14 @@ const messages = {
   MalformedJSON: 'The request body was not valid JSON.',
   NoValidSession: 'There is no valid session established with the implementation.',
   OperationNotAllowed: 'The HTTP method is not allowed on this resource.',
+  PasswordChangeRequired:
+    'The password provided for this account must be changed before access is granted. PATCH the Password property of the account named to complete this process.',
   PreconditionFailed: 'The ETag supplied did not match the ETag required to change this resource.',
   PreconditionRequired: 'A precondition header or annotation is required to change this resource.',
   PropertyMissing: 'A property that is required is missing from the request.',
   PropertyNotWritable: 'The property is read only and cannot be assigned a value.',
   PropertyUnknown: 'The property is not in the list of valid properties for the resource.',
+  PropertyValueFormatError: 'The value of a property has a format that it cannot have.',
   PropertyValueNotInList: 'The value of a property is not in the list of acceptable values.',
   PropertyValueTypeError: 'The value of a property has the wrong type.',
   ResourceInStandby: 'The request could not be performed because the resource is in standby.',
@@ -52,18 +55,22 @@ interface ErrorSubject {
 
 /** An error answer as DSP0266 section 8.6 lays it out. */
 export function redfishError(status: number, name: MessageName, about: ErrorSubject = {}): RedfishAnswer {
-  const messageId = `Base.1.18.${name}`;
-  const info = {
+  const info = extendedInfo(name, about);
+  return {
+    status,
+    body: { error: { code: info.MessageId, message: info.Message, '@Message.ExtendedInfo': [info] } },
+  };
+}
+
+/** One message as it stands in `@Message.ExtendedInfo`. */
+export function extendedInfo(name: MessageName, about: ErrorSubject = {}) {
+  return {
     '@odata.type': '#Message.v1_1_2.Message',
-    MessageId: messageId,
+    MessageId: `Base.1.18.${name}`,
     Message: messages[name],
     MessageArgs: about.args ?? [],
     ...(about.properties === undefined ? {} : { RelatedProperties: about.properties.map((at) => `#/${at}`) }),
     MessageSeverity: 'Critical',
     Resolution: 'None.',
-  };
-  return {
-    status,
-    body: { error: { code: messageId, message: messages[name], '@Message.ExtendedInfo': [info] } },
   };
 }

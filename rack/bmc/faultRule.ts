@@ -22,7 +22,7 @@ export const FaultRule = Type.Object(
     acted: Type.Optional(Type.Boolean()),
     /** Laid over the BMC's own body; null takes a property away (RFC 7396). */
     merge: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    /** What is kept of a boot override that is answered with success. */
+    /** What is kept of a boot override, or with `nothing` of a new password, that is answered with success. */
     stores: Type.Optional(Type.Enum(['nothing', 'target'])),
     delayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
     /** The connection breaks: before the BMC acts, after it has acted, or in the middle of its answer. */

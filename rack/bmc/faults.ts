@@ -1,5 +1,6 @@
 import { redfishError } from './errors.ts';
 import type { FaultRule } from './faultRule.ts';
+import { accountPath } from './paths.ts';
 import { type ShapeName, shapes } from './shapes.ts';
 
 /** A way in which real BMCs misbehave, switched on by name. */
@@ -48,6 +49,25 @@ const own = {
   'no-virtual-media': {
     summary: 'the BMC has no virtual drive',
     rules: [{ method: 'GET', path: system, merge: { VirtualMedia: null } }],
+  },
+  'factory-password': {
+    summary: 'nothing is done before the password was changed; switched on as long as the BMC starts',
+    // It spoils no request: the BMC itself is made so (`rack/bmc/account.ts`).
+    rules: [{ method: 'PATCH', path: accountPath }],
+  },
+  'accept-but-ignore-password': {
+    summary: 'a new password is answered with success and not stored',
+    rules: [{ method: 'PATCH', path: accountPath, stores: 'nothing' }],
+  },
+  'refuse-password': {
+    summary: 'no new password fits the rules of the BMC, which it does not tell',
+    rules: [
+      {
+        method: 'PATCH',
+        path: accountPath,
+        ...redfishError(400, 'PropertyValueFormatError', { properties: ['Password'] }),
+      },
+    ],
   },
   'sessions-exhausted': {
     summary: 'every login is refused for too many sessions',

@@ -5,7 +5,9 @@ import type { Log } from '#base/log.ts';
 import type { Closable } from '#base/shutdown.ts';
 import type { ManagedMachine } from '../machine/machine.ts';
 import type { MachineRecord } from '../record.ts';
-import { isAuthenticated, isOpen } from './authentication.ts';
+import { Account } from './account.ts';
+import { accountRoutes, passwordChangeRequired } from './accountRoutes.ts';
+import { isAuthenticated, isOpen, isOpenBeforeChange } from './authentication.ts';
 import { chassisAndManagerRoutes } from './chassisAndManager.ts';
 import { type RedfishAnswer, RedfishError, redfishError } from './errors.ts';
 import { EventHub } from './eventHub.ts';
@@ -28,13 +30,15 @@ export interface BmcParts {
   record: MachineRecord;
   faults: FaultSwitches;
   sessions: Sessions;
+  account: Account;
   eventLog: EventLog;
   events: EventHub;
 }
 
-/** What is left out is the BMC's own. */
-export interface BmcOptions extends Omit<BmcParts, 'sessions' | 'eventLog' | 'events'> {
+/** What is left out is the BMC's own; the account is the one of `record`, with its factory password if that is a fault of the BMC. */
+export interface BmcOptions extends Omit<BmcParts, 'sessions' | 'account' | 'eventLog' | 'events'> {
   sessions?: Sessions;
+  account?: Account;
   eventLog?: EventLog;
   events?: EventHub;
   /** PEM. */
@@ -56,14 +60,16 @@ export function bmcApplication(options: Omit<BmcOptions, 'tls'>, tls?: BmcOption
     routerOptions: { ignoreTrailingSlash: true },
     ...(tls === undefined ? {} : { serverFactory: overTls(tls) }),
   });
-  const { eventLog = new EventLog() } = options;
+  const { record, eventLog = new EventLog() } = options;
   const events = options.events ?? new EventHub(options.machine, eventLog, options.log);
-  const parts: BmcParts = { sessions: new Sessions(), ...options, eventLog, events };
+  const account = new Account(record.bmc, record.faults.includes('factory-password'));
+  const parts: BmcParts = { sessions: new Sessions(), account, ...options, eventLog, events };
   spoil(app, parts.faults);
   guard(app, parts);
   answers(app, options.log);
   acceptEmptyJson(app);
   serviceRootRoutes(app, parts);
+  accountRoutes(app, parts);
   sessionRoutes(app, parts);
   systemRoutes(app, parts);
   chassisAndManagerRoutes(app, parts);
@@ -79,10 +85,14 @@ function overTls(tls: BmcOptions['tls']): (handler: RequestListener) => Server {
   return (handler) => createServer(tls, handler) as unknown as Server;
 }
 
-function guard(app: FastifyInstance, { record, sessions }: BmcParts): void {
+function guard(app: FastifyInstance, { account, sessions }: BmcParts): void {
   app.addHook('onRequest', async ({ method, url, headers }, reply) => {
     const path = resourcePath(url);
-    if (isOpen(method, path) || isAuthenticated(headers, record.bmc, sessions)) return;
+    if (isOpen(method, path)) return;
+    if (isAuthenticated(headers, account, sessions)) {
+      if (account.changeRequired && !isOpenBeforeChange(method, path)) throw passwordChangeRequired();
+      return;
+    }
     reply.header('www-authenticate', 'Basic realm="Redfish"');
     return send(reply, redfishError(401, 'NoValidSession'));
   });

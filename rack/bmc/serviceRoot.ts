@@ -18,6 +18,7 @@ export function serviceRootRoutes(app: FastifyInstance, { record }: BmcParts): v
     Systems: link('Systems'),
     Chassis: link('Chassis'),
     Managers: link('Managers'),
+    AccountService: link('AccountService'),
     SessionService: link('SessionService'),
     EventService: link('EventService'),
     ProtocolFeaturesSupported: { TopSkipQuery: true },

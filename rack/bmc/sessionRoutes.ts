@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { passwordChangeNote } from './accountRoutes.ts';
 import { collection } from './collection.ts';
 import { RedfishError } from './errors.ts';
 import type { BmcParts } from './server.ts';
@@ -8,7 +9,7 @@ const service = '/redfish/v1/SessionService';
 const list = `${service}/Sessions`;
 
 /** Logging in and out. */
-export function sessionRoutes(app: FastifyInstance, { record, sessions }: BmcParts): void {
+export function sessionRoutes(app: FastifyInstance, { account, sessions }: BmcParts): void {
   app.get(service, () => ({
     '@odata.id': service,
     '@odata.type': '#SessionService.v1_1_9.SessionService',
@@ -27,13 +28,13 @@ export function sessionRoutes(app: FastifyInstance, { record, sessions }: BmcPar
   );
   app.post<{ Body: unknown }>(list, async ({ body }, reply) => {
     const { UserName, Password } = (body ?? {}) as Record<string, unknown>;
-    if (UserName !== record.bmc.username || Password !== record.bmc.password) {
+    if (UserName !== account.username || Password !== account.password) {
       throw new RedfishError(401, 'AccessDenied');
     }
-    const session = sessions.open(record.bmc.username);
+    const session = sessions.open(account.username);
     if (session === undefined) throw new RedfishError(503, 'SessionLimitExceeded');
     reply.code(201).header('location', `${list}/${session.id}`).header('x-auth-token', session.token);
-    return sessionResource(session);
+    return { ...sessionResource(session), ...passwordChangeNote(account) };
   });
   app.get<{ Params: { id: string } }>(`${list}/:id`, ({ params }) => sessionResource(existing(params.id)));
   app.delete<{ Params: { id: string } }>(`${list}/:id`, async ({ params }, reply) => {

@@ -4,6 +4,7 @@ import { type Log, silentLog } from '#base/log.ts';
 import { planRack } from '../plan.ts';
 import type { MachineRecord } from '../record.ts';
 import { rackSpec } from '../spec.ts';
+import { Account } from './account.ts';
 import { bmcCertificate } from './certificate.ts';
 import { EventHub } from './eventHub.ts';
 import { EventLog } from './eventLog.ts';
@@ -21,6 +22,7 @@ export interface SimulatedBmc {
   sessions: Sessions;
   eventLog: EventLog;
   events: EventHub;
+  account: Account;
   app: FastifyInstance;
   /** Method and path of each request so far. */
   requests: { method: string; url: string }[];
@@ -52,17 +54,18 @@ export async function startSimulatedBmc(options: SimulatedBmcOptions): Promise<S
   const machine = new SimulatedMachine(delayMs);
   const switches = new FaultSwitches(faults, random);
   const sessions = new Sessions();
+  const account = new Account(record.bmc, faults.includes('factory-password'));
   const requests: SimulatedBmc['requests'] = [];
   const eventLog = new EventLog();
   const events = new EventHub(machine, eventLog, log);
-  const parts = { machine, record, faults: switches, sessions, eventLog, events, log };
+  const parts = { machine, record, faults: switches, sessions, account, eventLog, events, log };
   const app = bmcApplication(parts, { key: tls.keyPem, cert: tls.certificatePem });
   app.server.on('request', ({ method = '', url = '' }) => requests.push({ method, url }));
   await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
     address: `https://127.0.0.1:${port}`,
-    ...{ record, machine, faults: switches, sessions, eventLog, events, app, requests },
+    ...{ record, machine, faults: switches, sessions, account, eventLog, events, app, requests },
     close: async () => {
       await machine.close();
       await app.close();

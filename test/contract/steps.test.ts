@@ -26,6 +26,7 @@ const table: Record<StepName, [runs: string, timeout: string, good: object[], ba
     [{}, { url: 'http://a/b.iso' }, { url: 'https://a/b.iso', image: 'a@1' }],
   ],
   'media.eject': ['site', '5m', [{}], [{ url: '' }]],
+  'bmc.rotatePassword': ['site', '5m', [{}], [{ password: 'chosen' }]],
   'boot.prepareRamdisk': ['site', '2m', [{}], [{ image: 'a@1' }]],
   'boot.cleanUp': ['site', '2m', [{}], [{ image: 'a@1' }]],
   'metal.ensureRamdisk': ['central', '20m', [{}], [{ image: 'a@1' }]],

@@ -1,7 +1,9 @@
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
+import type { BmcAccount } from '#contract/bmcPassword.ts';
 import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
+import type { Credentials } from '#contract/secrets.ts';
 import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
 
 export type Power = 'on' | 'off';
@@ -45,5 +47,9 @@ export interface MachineDriver {
   readLog?(mark: LogMark | undefined, options?: DriveOptions): Promise<LogReading | undefined>;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
   relay?(request: RelayRequest, options?: DriveOptions): Promise<RelayAnswer>;
+  /** As whom it logs in at the BMC, and which passwords that takes; only what has a BMC has it. */
+  readAccount?(options?: DriveOptions): Promise<BmcAccount>;
+  /** Gives that account this password, and proves it by a new login; only what has a BMC has it. */
+  setPassword?(fresh: Credentials): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,13 +2,13 @@ import type { Log } from '#base/log.ts';
 import { bindingIssue } from '#contract/bmcBinding.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
-import type { Credentials } from '#contract/secrets.ts';
 import { IpmiBmc } from '#ipmi/bmc.ts';
 import type { Firmware } from '#ipmi/bootOptions.ts';
 import type { CipherMemory } from '#ipmi/client.ts';
 import { BootMemory } from '#ipmi/memory.ts';
 import { openBmc } from '#redfish/bmc.ts';
 import { BmcMemory } from '#redfish/memory.ts';
+import type { BmcCredentials } from '../secrets/bmcCredentials.ts';
 import type { BmcMemories } from '../store/bmcMemories.ts';
 import type { BmcPins } from '../store/bmcPins.ts';
 import type { MachineDriver } from './driver.ts';
@@ -26,7 +26,7 @@ export interface DriverParts {
   wake: Wake;
   manual: ManualParts;
   /** Asked when a session is opened: what it answers is nowhere else. */
-  credentialsOf(node: BoundNode): Promise<Credentials>;
+  credentialsOf(node: BoundNode): Promise<BmcCredentials>;
   log: Log;
 }
 

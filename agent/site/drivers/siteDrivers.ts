@@ -1,9 +1,9 @@
 import type { Log } from '#base/log.ts';
-import type { Credentials } from '#contract/secrets.ts';
 import type { Firmware } from '#ipmi/bootOptions.ts';
 import type { SiteConfig } from '../config.ts';
 import type { SeenMachines } from '../discovery/seenMachines.ts';
 import { ownNetworks } from '../networks.ts';
+import type { BmcCredentials } from '../secrets/bmcCredentials.ts';
 import type { SiteState } from '../store/state.ts';
 import { broadcastOf, sendMagicPackets } from './magicPacket.ts';
 import { type BoundNode, driverOpener, type OpenDriver } from './open.ts';
@@ -13,7 +13,7 @@ export interface SiteDriverParts {
   state: Pick<SiteState, 'bmcPins' | 'cipherSuites' | 'bmcMemories' | 'events'>;
   seen: Pick<SeenMachines, 'all'>;
   requests: Requests;
-  credentialsOf(node: BoundNode): Promise<Credentials>;
+  credentialsOf(node: BoundNode): Promise<BmcCredentials>;
   log: Log;
 }
 

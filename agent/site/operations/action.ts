@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { ImageCache } from '#cache/imageCache.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { ActionOf, OperationInput } from '#contract/operations.ts';
+import type { SecretVersion } from '#contract/secrets.ts';
 import type { DriveOptions, MachineDriver } from '../drivers/driver.ts';
 import type { MediaPlaces } from '../mediaPlaces.ts';
 import type { SiteState } from '../store/state.ts';
@@ -26,6 +27,8 @@ export interface ActionContext {
     'entries' | 'events' | 'sessions' | 'tokens' | 'mediaUrls' | 'cacheCatalog' | 'atomically'
   >;
   cache: Pick<ImageCache, 'ready'>;
+  /** The text of a secret that the centre keeps; it is kept here, encrypted, before this returns. */
+  secretText(secret: SecretVersion): Promise<string>;
   mediaPlaces: MediaPlaces;
   /** Runs `work` with what drives the node, or `as` another driver reaches it, and with the operation's limits; one at a time per BMC. */
   withBmc<Result>(

@@ -49,7 +49,7 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
   }
 
   async function entryOf(node: BoundNode, place: string): Promise<OpenBmc> {
-    const binding = JSON.stringify([node.bmc, node.bmcSecret, node.macs]);
+    const binding = JSON.stringify([node.bmc, node.bmcSecret, node.bmcNextSecret, node.macs]);
     const known = opened.get(place);
     if (known?.binding === binding) return known;
     await close(place);

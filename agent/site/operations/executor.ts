@@ -8,6 +8,7 @@ import { RailheadError } from '#contract/errors.ts';
 import { operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
 import type { MediaPlaces } from '../mediaPlaces.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import type { OpenOperation } from '../store/journal.ts';
 import { explained } from '../store/noSpace.ts';
 import type { SiteState } from '../store/state.ts';
@@ -24,6 +25,7 @@ export interface ExecutorParts {
   cache: Pick<ImageCache, 'ready'>;
   mediaPlaces: MediaPlaces;
   bmcs: Bmcs;
+  secrets: Pick<Secrets, 'text'>;
   /** Called after each result that was journaled. */
   onResult(): void;
   log: Log;
@@ -164,7 +166,7 @@ function refuseLate({ operation, cancelled: isCancelled }: OpenOperation): void 
 const tellMs = 3_000;
 
 function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: AbortSignal): ActionContext {
-  const { siteId, signingKeys, state, cache, mediaPlaces, bmcs } = parts;
+  const { siteId, signingKeys, state, cache, mediaPlaces, bmcs, secrets } = parts;
   const { nodeId } = operation;
   const node = state.spec.node(nodeId);
   const deadline = Date.parse(operation.expiresAt) - tellMs;
@@ -178,6 +180,7 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
     state,
     cache,
     mediaPlaces,
+    secretText: (secret) => secrets.text(secret),
     withBmc: async (work, as = node) => {
       if (as === undefined) throw strange(nodeId);
       return bmcs.use(as, (bmc) => {

@@ -1,4 +1,5 @@
 import type { SiteAction, SiteActionName } from './action.ts';
+import { readAccount, setPassword } from './bmcPassword.ts';
 import { bmcRedfish } from './bmcRedfish.ts';
 import { cleanUp } from './cleanUp.ts';
 import { clearBootDevice } from './clearBootDevice.ts';
@@ -30,6 +31,8 @@ export const actions: { readonly [Name in SiteActionName]: SiteAction<Name> } = 
   'media.eject': ejectMedia,
   'driver.invoke': driverInvoke,
   'bmc.redfish': bmcRedfish,
+  'bmc.readAccount': readAccount,
+  'bmc.setPassword': setPassword,
 };
 
 export function isSiteAction(name: string): name is SiteActionName {

@@ -1,14 +1,30 @@
+import type { NextLogin } from '#base/logins.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { Credentials } from '#contract/secrets.ts';
+import { type Credentials, parseCredentials, type SecretVersion } from '#contract/secrets.ts';
 import type { BoundNode } from '../drivers/open.ts';
 import { credentialsFrom, readCredentials, type SecretPlaces } from './files.ts';
 import type { Secrets } from './secrets.ts';
 
+/** A BMC's user name and password, and those that it is being given in their place. */
+export interface BmcCredentials extends Credentials {
+  next?: NextLogin;
+}
+
 /**
- * A BMC's user name and password: from the secret that the centre keeps, where the node's record names one, else from a file of the site.
+ * As whom to log in at a BMC: by the secret that the centre keeps, where the node's record names one, else by a file of the site.
  * @throws RailheadError INVALID_CONFIG, or what fetching fails with; none of them tells the secret
  */
 export async function bmcCredentials(
+  node: Pick<BoundNode, 'bmc' | 'bmcSecret' | 'bmcNextSecret'>,
+  secrets: Pick<Secrets, 'text'>,
+  places: SecretPlaces,
+): Promise<BmcCredentials> {
+  const current = await currentCredentials(node, secrets, places);
+  const next = node.bmcNextSecret && (await nextLogin(node.bmcNextSecret, secrets));
+  return next === undefined ? current : { ...current, next };
+}
+
+async function currentCredentials(
   { bmc: { credentialRef }, bmcSecret }: Pick<BoundNode, 'bmc' | 'bmcSecret'>,
   secrets: Pick<Secrets, 'text'>,
   places: SecretPlaces,
@@ -16,6 +32,16 @@ export async function bmcCredentials(
   if (credentialRef === undefined) throw noReference();
   if (bmcSecret === undefined) return readCredentials(credentialRef, places);
   return credentialsFrom(await secrets.text(bmcSecret), credentialRef);
+}
+
+/** What is not here yet, no BMC was given. */
+async function nextLogin(
+  secret: SecretVersion,
+  secrets: Pick<Secrets, 'text'>,
+): Promise<NextLogin | undefined> {
+  const text = await secrets.text(secret).catch(() => undefined);
+  const credentials = text === undefined ? undefined : parseCredentials(text);
+  return credentials && { ...credentials, id: secret.secretId };
 }
 
 function noReference(): RailheadError {

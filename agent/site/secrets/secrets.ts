@@ -59,7 +59,9 @@ export function createSecrets({ store, client, sealingPrivateKey, log }: Secrets
 
   return {
     desire: (nodes) => {
-      desired = distinct(nodes.flatMap((node) => node.bmcSecret ?? []));
+      desired = distinct(
+        nodes.flatMap(({ bmcSecret, bmcNextSecret }) => [bmcSecret ?? [], bmcNextSecret ?? []].flat()),
+      );
       store.retain(desired.map(({ secretId }) => secretId));
       fetching ??= fetchMissing().finally(() => {
         fetching = undefined;

@@ -52,6 +52,8 @@ interface NodesTable {
   /** What its BMC told last, and when by the site's clock. */
   health: Json | null;
   health_at: Time | null;
+  /** The secret that its BMC is being given in the place of what `bmc` names. */
+  next_secret_id: string | null;
 }
 
 interface NodeMacsTable {
@@ -113,7 +115,8 @@ export type AlarmReason =
   | 'other-host'
   | 'join-refused'
   | 'result-signature'
-  | 'operator-asked';
+  | 'operator-asked'
+  | 'bmc-password-unknown';
 
 interface AlarmsTable {
   alarm_id: string;

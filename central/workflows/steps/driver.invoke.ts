@@ -4,10 +4,10 @@ import { relayConcern, type StepInput } from '#contract/steps.ts';
 import { validate } from '#contract/validate.ts';
 import { nodeDrivers } from '../../agents/hostSpec.ts';
 import { driverFor } from '../../metal/driverBindings.ts';
-import { builtinTenant } from '../../profiles/builtin.ts';
 import { underClaim } from '../claims.ts';
 import { dropIsoAtSite } from '../isoAtSite.ts';
 import { relay } from '../relay.ts';
+import { refuseTenants } from '../shippedOnly.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
 
 /**
@@ -41,16 +41,7 @@ async function driverOf({ central, workflow, profile }: StepRun, concern: string
   throw new RailheadError('INVALID_CONFIG', message, { path: `drivers.${concern}`, reason: 'no-driver' });
 }
 
-/** @throws RailheadError FORBIDDEN for a profile of a tenant: who may relay is said by an action of its own */
 async function relayRedfish(run: StepRun, input: Record<string, unknown>): Promise<StepResult> {
-  const { profile_tenant_id: tenantId } = await run.central.store
-    .selectFrom('workflows')
-    .select('profile_tenant_id')
-    .where('workflow_id', '=', run.workflow.workflow_id)
-    .executeTakeFirstOrThrow();
-  if (tenantId === builtinTenant) return relay(run, 'bmc.redfish', async () => validate(RelayRequest, input));
-  throw new RailheadError('FORBIDDEN', 'requests to BMCs are relayed by nodes.redfish alone', {
-    path: 'concern',
-    reason: 'relay',
-  });
+  await refuseTenants(run, 'requests to BMCs are relayed by nodes.redfish alone', 'concern');
+  return relay(run, 'bmc.redfish', async () => validate(RelayRequest, input));
 }

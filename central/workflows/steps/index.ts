@@ -1,5 +1,6 @@
 import type { StepInput, StepName } from '#contract/steps.ts';
 import type { StepResult, StepRun } from '../stepRun.ts';
+import { rotatePassword } from './bmc.rotatePassword.ts';
 import { cleanUp } from './boot.cleanUp.ts';
 import { kexec } from './boot.kexec.ts';
 import { prepareRamdisk } from './boot.prepareRamdisk.ts';
@@ -30,6 +31,7 @@ export const executors: {
   'inspect.oob': inspectOob,
   'media.insert': insertMedia,
   'media.eject': ejectMedia,
+  'bmc.rotatePassword': rotatePassword,
   'boot.prepareRamdisk': prepareRamdisk,
   'boot.cleanUp': cleanUp,
   'metal.ensureRamdisk': ensureRamdisk,

@@ -47,6 +47,7 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'nodes.confirm': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.acknowledge': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.redfish': ({ nodeId }) => ({ tenantId: 'acme', nodeId, method: 'GET', path: '/redfish/v1/' }),
+  'nodes.rotateBmcPassword': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.list': () => ({ tenantId: 'acme' }),
   'pools.create': ({ siteId }) => ({ tenantId: 'acme', siteId }),
   'pools.get': ({ poolId }) => ({ tenantId: 'acme', poolId }),

@@ -7,6 +7,7 @@ import { biosUndionly } from './biosUndionly.ts';
 import { bitRot } from './bitRot.ts';
 import { bmcCycle } from './bmcCycle.ts';
 import { bmcFlaky } from './bmcFlaky.ts';
+import { bmcPassword } from './bmcPassword.ts';
 import { bmcRedfish } from './bmcRedfish.ts';
 import { bmcVirtualMedia } from './bmcVirtualMedia.ts';
 import { cacheCrash } from './cacheCrash.ts';
@@ -68,6 +69,7 @@ export const cases: readonly EndToEndCase[] = [
   bmcVirtualMedia,
   bmcFlaky,
   bmcRedfish,
+  bmcPassword,
   sushy,
   vlan,
   ipv6,

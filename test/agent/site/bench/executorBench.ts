@@ -96,6 +96,7 @@ export async function setUpExecutor(
         cache: { ready: options.ready ?? (async () => {}) },
         mediaPlaces: async () => options.mediaPlaces ?? ['http://192.0.2.1:8080'],
         bmcs: fakeBmcs(machine),
+        secrets: { text: async () => 'admin:another password' },
         onResult: () => {
           for (const resume of waiting) resume();
         },

@@ -1,0 +1,57 @@
+import { RailheadError } from '#contract/errors.ts';
+import { BmcRefusal } from '../answers.ts';
+import type { RedfishClient, Resource } from '../client.ts';
+import { asText, type JsonObject, linkOf } from '../json.ts';
+import { passwordChangeAt } from '../messages.ts';
+import { linkPath } from '../transport.ts';
+
+/**
+ * The account (ManagerAccount) that we log in as. Links are followed and never built: iDRAC has its accounts under the manager, in fixed
+ * slots. A BMC that shows nothing before its password was changed names the account in the message that says so (DSP0266).
+ * @throws RailheadError DRIVER_ERROR, reason `no-account`, or what the BMC refuses
+ */
+export async function findAccount(client: RedfishClient, username: string): Promise<Resource> {
+  if (client.accountToChange !== undefined) return toldAccount(client, client.accountToChange);
+  try {
+    return await listedAccount(client, username);
+  } catch (error) {
+    const link = error instanceof BmcRefusal ? passwordChangeAt(error.messages) : undefined;
+    if (link === undefined) throw error;
+    return toldAccount(client, link);
+  }
+}
+
+/** The account service, which also says how long a password may be; undefined when the BMC has none. */
+export async function accountService(client: RedfishClient): Promise<JsonObject | undefined> {
+  const link = linkOf((await client.root()).AccountService);
+  return link === undefined ? undefined : (await client.get(link)).body;
+}
+
+/** With its entity tag where the BMC lets us read it. */
+async function toldAccount(client: RedfishClient, link: string): Promise<Resource> {
+  try {
+    return await client.get(link);
+  } catch (error) {
+    if (!(error instanceof BmcRefusal) || error.answer.status !== 403) throw error;
+    return { path: linkPath(client.origin, link), body: {}, tag: undefined };
+  }
+}
+
+async function listedAccount(client: RedfishClient, username: string): Promise<Resource> {
+  const service = await accountService(client);
+  const collection = linkOf(service?.Accounts);
+  if (collection === undefined) throw noAccount('it has no account service');
+  const { Members } = (await client.get(collection)).body;
+  for (const member of Array.isArray(Members) ? Members : []) {
+    const link = linkOf(member);
+    const account = link === undefined ? undefined : await client.get(link);
+    if (asText(account?.body.UserName) === username && account !== undefined) return account;
+  }
+  throw noAccount('none of its own accounts has the name that Railhead logs in by');
+}
+
+function noAccount(why: string): RailheadError {
+  return new RailheadError('DRIVER_ERROR', `the BMC's password cannot be changed: ${why}`, {
+    reason: 'no-account',
+  });
+}

@@ -1,0 +1,77 @@
+import { isSameLogin, type Login } from '#base/logins.ts';
+import { passwordNotStored, passwordRefused, passwordUnknown } from '#contract/bmcPassword.ts';
+import { RailheadError } from '#contract/errors.ts';
+import { BmcRefusal } from '../answers.ts';
+import type { RedfishClient } from '../client.ts';
+import { followTask } from '../task.ts';
+import { findAccount } from './findAccount.ts';
+
+/** Time for a BMC that answers before it has stored. */
+const settleMs = 5000;
+
+/**
+ * Gives the account that we log in as the password of `fresh`, and proves it by a new login: neither an answer nor its absence tells what a
+ * BMC has stored. What was done before is found done.
+ * @throws RailheadError DRIVER_ERROR: `password-refused` (`works: current`), `not-stored`, `password-unknown` (`works: unknown`), `no-account`,
+ *   or what kept it from being sent
+ */
+export async function setPassword(client: RedfishClient, fresh: Login, deadline: number): Promise<void> {
+  client.know(fresh);
+  const before = await client.whoAmI();
+  if (isSameLogin(before, fresh)) return;
+  const failure = await sent(client, before.username, fresh.password, deadline);
+  if (failure !== undefined && !failure.mayHaveActed) return afterRefusal(client, before, fresh, failure);
+  if (await takes(client, fresh)) return;
+  await client.clock.sleep(settleMs);
+  if (await takes(client, fresh)) return;
+  throw failure?.error ?? passwordNotStored();
+}
+
+interface Failure {
+  error: RailheadError;
+  /** Whether the BMC may have stored it all the same. */
+  mayHaveActed: boolean;
+}
+
+/** @throws RailheadError for what comes before: nothing was sent then */
+async function sent(
+  client: RedfishClient,
+  username: string,
+  password: string,
+  deadline: number,
+): Promise<Failure | undefined> {
+  const account = await findAccount(client, username);
+  try {
+    const answer = await client.patchOnce(account, { Password: password });
+    await followTask(client, answer, deadline);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RailheadError)) throw error;
+    // OpenBMC answers 500 to a password that its rules refuse (openbmc/bmcweb issue 67), others after they have acted.
+    return { error, mayHaveActed: !(error instanceof BmcRefusal) || error.answer.status >= 500 };
+  }
+}
+
+/** Whether the BMC takes the new password. @throws RailheadError `password-unknown` when it takes neither, or cannot be asked */
+async function takes(client: RedfishClient, fresh: Login): Promise<boolean> {
+  await client.prefer(fresh);
+  return isSameLogin(await whoNow(client), fresh);
+}
+
+async function whoNow(client: RedfishClient): Promise<Login> {
+  return client.whoAmI().catch((error: unknown) => {
+    throw passwordUnknown(error);
+  });
+}
+
+/** The BMC said no: the old password is asked first, so that no login is refused that need not be. */
+async function afterRefusal(
+  client: RedfishClient,
+  before: Login,
+  fresh: Login,
+  { error }: Failure,
+): Promise<void> {
+  await client.prefer(before);
+  if (isSameLogin(await whoNow(client), fresh)) return;
+  throw passwordRefused(error);
+}
