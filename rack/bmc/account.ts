@@ -8,6 +8,8 @@ export class Account implements Credentials {
   password: string;
   /** Nothing else is done before the password was changed (DSP0266, "Password management"). */
   changeRequired: boolean;
+  /** Whether a change of it must name its entity tag, as Lenovo's must. */
+  demandsTag = false;
   /** How often its password was changed: its entity tag. */
   changes = 0;
 

@@ -52,6 +52,7 @@ function entityTag({ changes }: Account): string {
 }
 
 function mustMatch(given: string | undefined, account: Account): void {
+  if (given === undefined && account.demandsTag) throw new RedfishError(428, 'PreconditionRequired');
   if (given === undefined || given === '*' || given === entityTag(account)) return;
   throw new RedfishError(412, 'PreconditionFailed');
 }

@@ -16,6 +16,27 @@ export const dell: Vendor = {
   }),
   quirks: [
     {
+      device: 'iDRAC8, iDRAC9',
+      does: 'has its accounts under the manager, in 16 fixed slots',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting PR 385',
+      remedy: 'follows the links of the account service and takes the slot of our name',
+      shownBy: 'where its accounts are under the manager, in fixed slots',
+    },
+    {
+      device: 'iDRAC',
+      does: 'ends a session with the password that it was opened by',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting (`ChangeIdracUserPasswordREDFISH`)',
+      remedy: 'logs in anew after a change of the password, which proves that too',
+      shownBy: 'a session that ends with the password that it was opened by is followed by another one',
+    },
+    {
+      device: 'iDRAC9',
+      does: 'refuses everything by SWC1908 before its default password was changed',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting issue 346',
+      remedy: '`password-change-required`; a change that it refuses as well must be made at the iDRAC',
+      shownBy: 'an iDRAC that wants its default password changed (SWC1908) is told of as such',
+    },
+    {
       device: 'iDRAC10',
       does: 'lists the boot targets only on the settings resource',
       knownFrom: 'dell/iDRAC-Redfish-Scripting issue 324',

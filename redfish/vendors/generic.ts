@@ -14,6 +14,13 @@ export const generic: Vendor = {
   eventLogs: [],
   quirks: [
     {
+      device: 'OpenBMC of IBM and others, new',
+      does: 'answer 403 PasswordChangeRequired to everything but a change of the factory password',
+      knownFrom: 'DMTF/Redfishtool issue 107, openbmc/bmcweb issue 103, xcat2/xcat-core PR 6511',
+      remedy: '`password-change-required`; finds the account by the link in that message',
+      shownBy: 'where the BMC does nothing before that, by the link in its message',
+    },
+    {
       device: 'some BMCs',
       does: 'demand the boot mode',
       knownFrom: 'ansible-collections/community.general issue 11542',

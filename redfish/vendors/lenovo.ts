@@ -9,6 +9,13 @@ export const lenovo: Vendor = {
   eventLogs: ['StandardLog', 'PlatformLog', 'ActiveLog'],
   quirks: [
     {
+      device: 'Lenovo ThinkSystem',
+      does: 'changes no account without If-Match (428)',
+      knownFrom: 'ansible/ansible issue 56050',
+      remedy: 'sends the tag that it read',
+      shownBy: 'by the tag that it was read with, which may be demanded, and used from then on',
+    },
+    {
       device: 'Lenovo XCC',
       does: '428 or 412 without the right If-Match',
       knownFrom: 'ansible/ansible PR 56150, ansible-collections/community.general issue 11261',

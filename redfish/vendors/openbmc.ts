@@ -10,6 +10,13 @@ export const openbmc: Vendor = {
   quirks: [
     {
       device: 'OpenBMC',
+      does: 'answers 500 to a password that its rules refuse, which its lengths do not tell',
+      knownFrom: 'openbmc/bmcweb issues 67, 90',
+      remedy: 'logs in by both to find out; the new password is varied enough for them',
+      shownBy: 'rules that are told by 500',
+    },
+    {
+      device: 'OpenBMC',
       does: 'a login without Location',
       knownFrom: 'openbmc/openbmc issue 3353',
       remedy: 'takes the body’s link',
