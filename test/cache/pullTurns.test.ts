@@ -38,7 +38,7 @@ test('what a machine waits for begins at once, beside those that run, though it 
   const running = [turns.run(new Urgency(), prewarm.run, never), turns.run(urgency, deploy.run, never)];
   await prewarm.begun;
   urgency.raise();
-  await deploy.begun;
+  await expect(deploy.begun).resolves.toBeUndefined();
   for (const { end } of [prewarm, deploy]) end();
   await Promise.all(running);
 });

@@ -199,10 +199,9 @@ test('progress is reported at least every second while a step runs', async () =>
 });
 
 test('an agent that was killed within an operation runs it from the start, past its expiry', async () => {
-  const expiresAt = new Date(Date.now() + 300).toISOString();
+  const expiresAt = new Date(Date.now() - 1).toISOString();
   const journal = await openJournal(directory);
   await journal.begin('op_interrupted');
-  await new Promise((resolve) => setTimeout(resolve, 350));
   await startAgent(done);
   const id = await site.order({ operationId: 'op_interrupted', expiresAt });
   expect(await site.resultOf(id)).toMatchObject({ outcome: 'succeeded' });
