@@ -93,8 +93,8 @@ function presentJson({ error, labels, drivers, boot_quirks, health }: Row<'nodes
 /** Flat, so that a list has columns of it. */
 function presentHealth(told: NodeHealth | undefined) {
   if (told === undefined) return {};
-  const { health, power, faults, at: healthAt } = told;
-  return { health, power, faults, healthAt };
+  const { health, power, faults, events, at: healthAt } = told;
+  return { health, power, faults, events, healthAt };
 }
 
 /** The newest join of the node's ramdisk, with how far it was trusted, and of its OS. */

@@ -14,7 +14,18 @@ export function nodesCommand(environment: CliEnvironment): Command {
   const list = tenantCommand('list', "the tenant's nodes").action((flags: TenantFlags) =>
     listAndPrint(environment, flags, 'nodes.list', {
       input: { tenantId: flags.tenant },
-      columns: ['nodeId', 'siteId', 'state', 'role', 'power', 'health', 'macs', 'workflowId', 'alarms'],
+      columns: [
+        'nodeId',
+        'siteId',
+        'state',
+        'role',
+        'power',
+        'health',
+        'events',
+        'macs',
+        'workflowId',
+        'alarms',
+      ],
     }),
   );
   const label = nodeCommandOf('label', "set a machine's labels; those that are not given are taken away")

@@ -76,6 +76,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'operator.asked' | 'operator.done'; text: string }
   /** A BMC tells something else of its machine than before, or does not answer any more. */
   | { type: 'bmc.health'; text: string; health: BmcHealth }
+  /** Something about how a BMC tells its events, e.g. that its table of subscriptions is full. */
+  | { type: 'bmc.events'; text: string }
   /** An entry of a BMC's own event log; without one: what there is to say of the log. */
   | { type: 'bmc.log'; text: string; logEntry?: BmcLogEntry }
   /** The site's copy of an image was found damaged, and is not served any more. */

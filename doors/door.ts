@@ -17,6 +17,8 @@ export interface DoorOptions {
   log: Log;
   /** With it the door speaks TLS, as `modernTls` says. */
   tls?: ServerOptions | undefined;
+  /** For clients that have nothing newer: BMCs. */
+  oldestTls?: 'TLSv1.2' | undefined;
   /** Bytes of a request's body; a route may say otherwise. */
   bodyLimit: number;
   /** Of one client address: of all strangers there, and of those whom no row gives an allowance of their own. */
@@ -35,7 +37,7 @@ export interface DoorOptions {
  * client can cost is bounded in size, time, rate and connections. Routes are added by `addRoutes` alone.
  */
 export function createDoor(options: DoorOptions): Door {
-  const { log, tls, bodyLimit, trustProxy } = options;
+  const { log, tls, oldestTls: minVersion = modernTls.minVersion, bodyLimit, trustProxy } = options;
   // A request without Host is refused by us, in our form.
   const http = { ...httpLimits, ...options.times, requireHostHeader: false };
   const common = {
@@ -54,7 +56,7 @@ export function createDoor(options: DoorOptions): Door {
   const door =
     tls === undefined
       ? fastify({ ...common, http })
-      : (fastify({ ...common, https: { ...tls, ...modernTls, ...http } }) as unknown as Door);
+      : (fastify({ ...common, https: { ...tls, ...modernTls, minVersion, ...http } }) as unknown as Door);
   limitConnections(door.server as Server, options.connections, log);
   noteRoutes(door);
   const strangers = guard(door, options.rate);

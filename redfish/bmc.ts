@@ -11,6 +11,7 @@ import type { PowerAction } from '#contract/steps.ts';
 import { readAccount } from './account/readAccount.ts';
 import { setPassword } from './account/setPassword.ts';
 import { RedfishClient, type Resource } from './client.ts';
+import { type BmcEvents, RedfishEvents } from './events/events.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
 import type { Limits } from './limits.ts';
@@ -23,7 +24,7 @@ import type { BootOverride } from './operations/bootFields.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
 import { clearBootDevice, setBootDevice } from './operations/setBootDevice.ts';
 import { type PowerOptions, setPower } from './operations/setPower.ts';
-import { type PinOptions, pinnedAgent } from './pin.ts';
+import { type PinOptions, pinnedAgents } from './pin.ts';
 import { relayRequest } from './relay.ts';
 import { findSystem } from './system.ts';
 import { vendorOf } from './vendors/index.ts';
@@ -78,6 +79,8 @@ export interface Bmc {
   health(limits?: Limits): Promise<BmcHealth>;
   /** What is new in its event log since `mark`; undefined when it has none. */
   readLog(mark: LogMark | undefined, limits?: Limits): Promise<LogReading | undefined>;
+  /** How it tells of what happens. */
+  readonly events: BmcEvents;
   /** Sends one request as it is: `redfish/relay.ts`. */
   relay(request: RelayRequest, limits?: Limits): Promise<RelayAnswer>;
   /** As whom the BMC takes us, and what bounds it sets to passwords. */
@@ -110,7 +113,7 @@ export function openBmc(options: BmcOptions): Bmc {
     username,
     password,
     next,
-    agent: pinnedAgent(options),
+    ...pinnedAgents(options),
     log,
     clock,
     memory,
@@ -119,6 +122,7 @@ export function openBmc(options: BmcOptions): Bmc {
 }
 
 class RedfishBmc implements Bmc {
+  readonly events = new RedfishEvents(() => this.#machine({ deadline: this.#clock.now() + usualLimitMs }));
   readonly #client: RedfishClient;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -201,6 +205,7 @@ class RedfishBmc implements Bmc {
   }
 
   close(): Promise<void> {
+    this.events.close();
     return this.#client.close();
   }
 

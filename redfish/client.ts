@@ -1,4 +1,4 @@
-import type { Agent } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { abortable } from '#base/abortable.ts';
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
@@ -9,6 +9,7 @@ import { Slots } from '#base/slots.ts';
 import { type Answer, BmcRefusal, isSuccess, mustSucceed } from './answers.ts';
 import { Credentials } from './credentials.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
+import { requestStream } from './events/stream.ts';
 import { asObject, asText, isObject, type JsonObject, linkOf, parseBody } from './json.ts';
 import { endOf, isTimeout, type Limits } from './limits.ts';
 import type { BmcMemory } from './memory.ts';
@@ -21,6 +22,8 @@ export interface ClientOptions {
   password: string;
   next?: NextLogin | undefined;
   agent: Agent;
+  /** The connection of a stream of events. */
+  streams: Agent;
   log: Log;
   clock: Clock;
   memory?: BmcMemory;
@@ -47,6 +50,7 @@ export class RedfishClient {
   readonly origin: string;
   readonly clock: Clock;
   readonly #agent: Agent;
+  readonly #streams: Agent;
   readonly #credentials: Credentials;
   readonly #reads: Slots;
   readonly #writes: Slots;
@@ -61,7 +65,7 @@ export class RedfishClient {
   #closed = false;
 
   constructor(options: ClientOptions, limits: Limits = {}, whole?: RedfishClient) {
-    const { origin, clock, agent, memory = {} } = options;
+    const { origin, clock, agent, streams, memory = {} } = options;
     this.origin = origin;
     this.clock = {
       now: clock.now,
@@ -72,6 +76,7 @@ export class RedfishClient {
     this.#end = endOf(limits, clock.now());
     this.#whole = whole ?? this;
     this.#agent = agent;
+    this.#streams = streams;
     this.#memory = memory;
     this.#reads = whole === undefined ? new Slots(2) : whole.#reads;
     this.#writes = whole === undefined ? new Slots(1) : whole.#writes;
@@ -199,12 +204,38 @@ export class RedfishClient {
     return this.#credentials.accountToChange;
   }
 
+  /** Deletes a resource; one that is gone already is no error. @throws BmcRefusal and as `get` */
+  async delete(path: string): Promise<void> {
+    const answer = await this.#authorized({ method: 'DELETE', path });
+    if (answer.status !== 404) mustSucceed('DELETE', path, answer);
+  }
+
+  /**
+   * Asks for a stream, on a connection of its own: it is neither of the reads nor the write. The caller decides what a status means.
+   * @throws as `get` but for BmcRefusal
+   */
+  async stream(
+    link: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const path = linkPath(this.origin, link);
+    const asked = (proof: Record<string, string>) =>
+      requestStream(this.#streams, this.origin, path, { ...headers, ...proof }, signal);
+    const authorization = await this.#credentials.get();
+    const answer = await asked(authorization.headers);
+    if (answer.statusCode !== 401) return answer;
+    await answer.body.dump({ limit: 16_384 });
+    return asked((await this.#credentials.renew(authorization)).headers);
+  }
+
   /** Ends the session and the connections; a second call is harmless. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const limit = setTimeout(() => this.#cutOff(), closeLimitMs);
     await this.#credentials.finish();
+    await this.#streams.destroy();
     await this.#agent.close();
     clearTimeout(limit);
   }

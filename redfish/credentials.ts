@@ -122,7 +122,8 @@ export class Credentials {
     if (refused.session === undefined) this.#logins.turn();
     const ended = await this.#end(refused.session, refused);
     const fresh = await this.#open();
-    if (!ended) await this.#end(refused.session, fresh);
+    // A BMC that started anew counts its sessions from the first again.
+    if (!ended && fresh.session !== refused.session) await this.#end(refused.session, fresh);
     return fresh;
   }
 

@@ -15,9 +15,19 @@ export interface PinOptions {
   oldTls?: boolean;
 }
 
+const requestLimits = { headersTimeout: 60_000, bodyTimeout: 30_000, maxResponseSize: longestAnswer };
+/** Whoever reads a stream notices when it falls silent. */
+const streamLimits = { headersTimeout: 60_000, bodyTimeout: 0, maxResponseSize: -1 };
+
 const oldTls = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 /** Without RSA key exchange: who once gets the BMC's key could read what was recorded before, the password in it. */
 const usualTls = { minVersion: 'TLSv1.2', ciphers: `${DEFAULT_CIPHERS}:!kRSA` } as const;
+
+export interface PinnedAgents {
+  agent: Agent;
+  /** For a stream of events, beside those of requests. */
+  streams: Agent;
+}
 
 /**
  * Connections to one BMC. Its certificate is compared with the pin on every new connection before a byte of
@@ -25,7 +35,7 @@ const usualTls = { minVersion: 'TLSv1.2', ciphers: `${DEFAULT_CIPHERS}:!kRSA` } 
  * switches `checkServerIdentity` off, and a resumed TLS 1.2 session shows no certificate at all, hence no
  * cached sessions.
  */
-export function pinnedAgent(options: PinOptions): Agent {
+export function pinnedAgents(options: PinOptions): PinnedAgents {
   let pin = options.certificateSha256;
   const dial = buildConnector({
     rejectUnauthorized: false,
@@ -41,22 +51,20 @@ export function pinnedAgent(options: PinOptions): Agent {
     }
     return found !== undefined && found === pin;
   };
-  return new Agent({
+  const connect: buildConnector.connector = (target, done) =>
+    dial(target, (error, socket) => {
+      if (error !== null) return done(new NotConnected(error), null);
+      const found = fingerprint(socket as TLSSocket);
+      if (check(found)) return done(null, socket);
+      const mismatch = pinMismatch(pin, found);
+      socket.destroy(mismatch);
+      done(mismatch, null);
+    });
+  return {
     // One write and two reads at a time.
-    connections: 3,
-    headersTimeout: 60_000,
-    bodyTimeout: 30_000,
-    maxResponseSize: longestAnswer,
-    connect: (target, done) =>
-      dial(target, (error, socket) => {
-        if (error !== null) return done(new NotConnected(error), null);
-        const found = fingerprint(socket as TLSSocket);
-        if (check(found)) return done(null, socket);
-        const mismatch = pinMismatch(pin, found);
-        socket.destroy(mismatch);
-        done(mismatch, null);
-      }),
-  });
+    agent: new Agent({ ...requestLimits, connections: 3, connect }),
+    streams: new Agent({ ...streamLimits, connections: 1, connect }),
+  };
 }
 
 function fingerprint(socket: TLSSocket): string | undefined {

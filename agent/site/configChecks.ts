@@ -15,6 +15,9 @@ export function checkConfig(config: SiteConfig): void {
   checkListen('machine.listen', config.machine.listen);
   checkListen('admin.listen', config.admin.listen);
   checkListen('syslog.listen', config.syslog.listen);
+  checkListen('bmc.events.listen', config.bmc.events.listen);
+  if (config.bmc.events.url !== undefined && config.bmc.events.listen === undefined)
+    refuse('bmc.events.url', 'says how BMCs reach bmc.events.listen: set that too');
   checkDoors(config);
   checkSyslog(config);
 }
@@ -32,7 +35,7 @@ function checkListen(path: string, listen: string | undefined): void {
 }
 
 /** No two listeners have one place. */
-function checkDoors({ provisioning, boot, machine, admin }: SiteConfig): void {
+function checkDoors({ provisioning, boot, machine, admin, bmc }: SiteConfig): void {
   if (boot.tftpPort === boot.dhcpPort) refuse('boot.tftpPort', 'must be another than boot.dhcpPort');
   if (boot.offerHttps && boot.httpsPort === undefined)
     refuse('boot.httpsPort', 'must be set where boot.offerHttps is true');
@@ -50,6 +53,9 @@ function checkDoors({ provisioning, boot, machine, admin }: SiteConfig): void {
       ...listenPlace(listen),
     })),
     { path: 'admin.listen', ...listenPlace(admin.listen) },
+    ...(bmc.events.listen === undefined
+      ? []
+      : [{ path: 'bmc.events.listen', ...listenPlace(bmc.events.listen) }]),
   ];
   for (const [at, door] of doors.entries()) {
     const other = doors.slice(0, at).find((earlier) => overlap(earlier, door));

@@ -3,13 +3,13 @@ import { openLog } from '#base/log.ts';
 import { type Closable, closeAll } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
 import { PacketTap } from '#bootserver/packetTap.ts';
-import { durationMs } from '#contract/durations.ts';
 import type { Operation } from '#contract/operations.ts';
 import { keepIdentity } from '../join/keptIdentity.ts';
 import { startRenewing } from '../join/renewing.ts';
 import { keepRevocations } from '../join/revocations.ts';
 import { trustExchange } from '../join/trustExchange.ts';
 import { openAdminListener, openLocalSocket } from './admin/listener.ts';
+import { watchBmcs } from './bmcEvents/bmcWatch.ts';
 import { pullOnDemand } from './cache/onDemand.ts';
 import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
@@ -19,7 +19,6 @@ import { confirmOperation } from './drivers/confirmOperation.ts';
 import type { BoundNode } from './drivers/open.ts';
 import { createRequests } from './drivers/requests.ts';
 import { siteDrivers } from './drivers/siteDrivers.ts';
-import { watchHealth } from './health/watch.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
@@ -115,9 +114,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
   const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
   const bmcs = keep(createBmcs({ open: drivers, log }));
-  const everyMs = durationMs(config.bmc.healthEvery);
-  const logEveryMs = durationMs(config.bmc.logEvery);
-  keep(watchHealth({ state, bmcs, everyMs, logEveryMs, onEvent: news.wake, log }));
+  keep(await watchBmcs({ config, state, bmcs, kept, onEvent: news.wake, log }));
   const admin = {
     siteId,
     stateDirectory,

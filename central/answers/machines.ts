@@ -73,6 +73,8 @@ export const Node = Type.Object({
   health: optionalText,
   power: optionalText,
   faults: Type.Optional(Type.Array(Type.String())),
+  /** How what happens at its BMC comes to be known: `sse`, `webhook` or `poll`. */
+  events: optionalText,
   healthAt: optionalText,
   bmc: Type.Optional(BmcBinding),
   /** What its BMC may have in its password's place, since when: a change of it has not been seen to its end. */

@@ -36,6 +36,8 @@ export interface SimulatedBmcOptions {
   faults?: readonly Fault[];
   /** How long its machine takes to change its power. */
   delayMs?: number;
+  /** Of one that was there before, to be the same. */
+  record?: MachineRecord;
   /** Where it listens; any free port when left out. */
   port?: number;
   /** Decides on faults by chance. */
@@ -50,7 +52,7 @@ export function loopbackCertificate(): ReturnType<typeof bmcCertificate> {
 
 export async function startSimulatedBmc(options: SimulatedBmcOptions): Promise<SimulatedBmc> {
   const { directory, tls, faults = [], delayMs = 0, random, log = silentLog() } = options;
-  const record = simulatedRecord(directory);
+  const { record = simulatedRecord(directory) } = options;
   const machine = new SimulatedMachine(delayMs);
   const switches = new FaultSwitches(faults, random);
   const sessions = new Sessions();

@@ -10,6 +10,8 @@ export const dell: Vendor = {
   name: 'dell',
   matches: (facts) => names(facts, 'dell'),
   eventLogs: ['Sel'],
+  streamFilter: 'EventFormatType eq Event',
+  streamRestMs: 25_000,
   cdAttributes: ({ persistent }) => ({
     'ServerBoot.1.FirstBootDevice': 'VCD-DVD',
     'ServerBoot.1.BootOnce': persistent ? 'Disabled' : 'Enabled',
@@ -106,6 +108,28 @@ export const dell: Vendor = {
       knownFrom: 'mrlhansen/idrac_exporter issue 26',
       remedy: 'takes the first',
       shownBy: 'a sensor type that is a list (iDRAC 8) is read',
+    },
+    {
+      device: 'iDRAC9',
+      does: 'its stream takes `EventFormatType eq Event`, without quotes, and sends metric reports without a filter',
+      knownFrom:
+        'Dell’s white paper on iDRAC alerts by Redfish, Dell’s iDRAC9 Redfish guide 4.20 (Server-Sent Events)',
+      remedy: 'asks so; metric reports are no news',
+      shownBy: 'a stream is asked for with the filter %s of %s',
+    },
+    {
+      device: 'iDRAC9',
+      does: 'wants 20 to 30 seconds between two streams, has two at a time, and ends one that says nothing for an hour',
+      knownFrom: 'Dell’s iDRAC9 Redfish guide 4.20 (Server-Sent Events), Dell’s telemetry guide',
+      remedy: 'one stream, 25 seconds between two, and a look at the machine after each',
+      shownBy: 'a stream is asked for with the filter %s of %s',
+    },
+    {
+      device: 'iDRAC',
+      does: 'switches a subscription off (`Status.State` Disabled) when its events were not taken three times',
+      knownFrom: 'dell/iDRAC-Redfish-Scripting issue 370',
+      remedy: 'looks at its subscription with each round, and makes it anew',
+      shownBy: 'a subscription that the BMC switched off (iDRAC) is made anew',
     },
   ],
 };

@@ -12,6 +12,8 @@ export const generic: Vendor = {
   insertFields: [],
   gpusOnBaseboard: false,
   eventLogs: [],
+  streamFilter: "EventFormatType eq 'Event'",
+  streamRestMs: 0,
   quirks: [
     {
       device: 'OpenBMC of IBM and others, new',
@@ -127,6 +129,21 @@ export const generic: Vendor = {
       knownFrom: 'bb-Ricardo/check_redfish issue 4 (iDRAC), seen (`ipmi_sim`)',
       remedy: 'knows an entry by all that it says, neither by its number nor by its time',
       shownBy: 'a log that was cleared tells its new entries, though they have the numbers of old ones',
+    },
+    {
+      device: 'several',
+      does: 'refuse `EventTypes`, which is out of date, or demand it',
+      knownFrom:
+        'stmcginnis/gofish PR 241, DMTF/Redfish-Event-Listener issue 10, DMTF/Redfish-Tacklebox PR 60',
+      remedy: 'sends it to those who know nothing newer; leaves out what is unknown, adds what is demanded',
+      shownBy: 'the least is sent, what is unknown is left out and what is demanded is added (%s)',
+    },
+    {
+      device: 'a compromised one',
+      does: 'sends an event that never ends',
+      knownFrom: 'dsx-ai-factory/nv-redfish PR 167',
+      remedy: 'passes over what is longer than 256 KiB',
+      shownBy: 'an event that does not end is passed over, and the next one is read',
     },
   ],
 };

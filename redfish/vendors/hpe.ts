@@ -61,5 +61,19 @@ export const hpe: Vendor = {
       remedy: 'reads the `IML`',
       shownBy: 'the log %s of %s is the one that is read',
     },
+    {
+      device: 'iLO 5, 6',
+      does: 'posts an event again until it is answered 200; 204 is none',
+      knownFrom: 'DMTF/Redfish-Event-Listener issue 30',
+      remedy: 'the site answers 200',
+      shownBy: 'an event with its token is taken, with 200',
+    },
+    {
+      device: 'iLO',
+      does: 'posts to the destination with a trailing slash',
+      knownFrom: 'ironcore-dev/metal-operator PR 755',
+      remedy: 'the site takes both',
+      shownBy: 'an event with its token is taken, with 200',
+    },
   ],
 };

@@ -23,5 +23,12 @@ export const nvidia: Vendor = {
       remedy: 'asks there',
       shownBy: 'in the ActionInfo (Supermicro, BlueField)',
     },
+    {
+      device: 'GB200',
+      does: 'its streamed events have neither MemberId nor EventType',
+      knownFrom: 'dsx-ai-factory/nv-redfish PR 193',
+      remedy: 'needs neither: an event is a hint',
+      shownBy: '%j is worth a look: %s',
+    },
   ],
 };

@@ -43,5 +43,19 @@ export const openbmc: Vendor = {
       remedy: 'sends it all the same, and says `not-stored` where it is not kept',
       shownBy: 'a BMC without any boot override keeps none, and that is told',
     },
+    {
+      device: 'OpenBMC',
+      does: 'refuses subscriptions whose destination is plain HTTP',
+      knownFrom: 'openbmc/bmcweb issue 165',
+      remedy: 'the site listens with TLS',
+      shownBy: 'the least is sent, what is unknown is left out and what is demanded is added (%s)',
+    },
+    {
+      device: 'OpenBMC',
+      does: 'has the context in each record of an event',
+      knownFrom: 'ibm-openbmc/openbmc PR 198',
+      remedy: 'reads it there too',
+      shownBy: 'the contexts of %j are %j',
+    },
   ],
 };

@@ -37,6 +37,10 @@ export interface Vendor {
   gpusOnBaseboard: boolean;
   /** What the hardware's event log is called, the best first. */
   eventLogs: readonly string[];
+  /** How its event service is asked for events alone, and no metric reports. */
+  streamFilter: string;
+  /** How long it wants to be left alone between two streams of events, in milliseconds. */
+  streamRestMs: number;
   /** The manager's attributes by which it boots virtual media, where its `Cd` is something else. */
   cdAttributes?: (override: Pick<BootOverride, 'persistent'>) => Record<string, string>;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAdminDoor, createLocalDoor } from '#agent/site/admin/routes.ts';
+import { hookRoutes } from '#agent/site/bmcEvents/hookListener.ts';
 import { machineRoutes } from '#agent/site/machines/routes.ts';
 import { silentLog } from '#base/log.ts';
 import { bootRoutes } from '#bootserver/http/routes.ts';
@@ -11,6 +12,7 @@ import { anyone, servedBy } from '#doors/routes.ts';
 import { attemptsAtAgents } from '../e2e/intruder/agents.ts';
 import { attemptsAtApi } from '../e2e/intruder/api.ts';
 import type { Attempt } from '../e2e/intruder/attempt.ts';
+import { attemptsAtHook } from '../e2e/intruder/hook.ts';
 import { attemptsAtMachines } from '../e2e/intruder/machines.ts';
 import { attemptsAtAdmin, attemptsAtBoot, attemptsAtSocket } from '../e2e/intruder/open.ts';
 
@@ -42,6 +44,12 @@ test("every route of a site's machine listener is tried", () => {
   expect(tried(attemptsAtMachines(url, loot))).toEqual(rowsOf(machineRoutes({} as never)).sort());
 });
 
+test("every route of a site's listener for BMCs is tried", () => {
+  expect(tried(attemptsAtHook(url, { good: 'a', stale: 'b' }))).toEqual(
+    rowsOf(hookRoutes({} as never)).sort(),
+  );
+});
+
 test("every route of a site's boot listener is tried", () => {
   const table = bootRoutes({ script: '#!ipxe', httpUrl: url } as never);
   expect(tried(attemptsAtBoot(url, ''))).toEqual(table.map(({ path }) => `GET ${path}`).sort());
@@ -61,7 +69,11 @@ test('no door for machines serves what operators ask', () => {
     (row) => row !== 'GET /healthz',
   );
   const boot = bootRoutes({ script: '#!ipxe', httpUrl: url } as never);
-  const machines = [...boot.map(({ path }) => `GET ${path}`), ...rowsOf(machineRoutes({} as never))];
+  const machines = [
+    ...boot.map(({ path }) => `GET ${path}`),
+    ...rowsOf(machineRoutes({} as never)),
+    ...rowsOf(hookRoutes({} as never)),
+  ];
   expect(operators.length).toBeGreaterThan(3);
   expect(machines.filter((row) => operators.includes(row))).toEqual([]);
 });

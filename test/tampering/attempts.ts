@@ -50,6 +50,7 @@ const ownWord = {
   'event.reason': 'of alarms, not of joins',
   'event.health.health': 'what the site heard from a BMC: shown to operators, and decides nothing',
   'event.health.power': 'the same',
+  'event.health.events': 'the same',
   'event.health.faults': 'the same',
   'event.logEntry.id': "what the site read in a BMC's log: a line of a timeline, and decides nothing",
   'event.logEntry.severity': 'the same',

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { durationPattern } from '#contract/durations.ts';
+import { BmcEvents } from './bmcEvents.ts';
 import { closed } from './parts.ts';
 
 export const Bmc = Type.Object(
@@ -34,6 +35,7 @@ export const Bmc = Type.Object(
       description:
         "How often each BMC's event log (SEL) is read, at the next of the times above; new entries go into the machine's timeline.",
     }),
+    events: BmcEvents,
   },
   { ...closed, default: {}, description: 'How this site drives BMCs.' },
 );

@@ -5,6 +5,7 @@ import type { OobInventory } from '#contract/oobInventory.ts';
 import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { Credentials } from '#contract/secrets.ts';
 import type { BootDevice, BootMode, PowerAction } from '#contract/steps.ts';
+import type { BmcEvents } from '#redfish/events/events.ts';
 
 export type Power = 'on' | 'off';
 
@@ -45,6 +46,8 @@ export interface MachineDriver {
   health?(options?: DriveOptions): Promise<BmcHealth>;
   /** What is new in the BMC's event log since `mark`; undefined when it has none. */
   readLog?(mark: LogMark | undefined, options?: DriveOptions): Promise<LogReading | undefined>;
+  /** How it tells of what happens; only what speaks Redfish has it. */
+  readonly events?: BmcEvents;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
   relay?(request: RelayRequest, options?: DriveOptions): Promise<RelayAnswer>;
   /** As whom it logs in at the BMC, and which passwords that takes; only what has a BMC has it. */

@@ -1,5 +1,5 @@
 import type { Log } from '#base/log.ts';
-import { type BmcHealth, healthText } from '#contract/bmcHealth.ts';
+import { type BmcEventsWay, type BmcHealth, healthText } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { DriveOptions } from '../drivers/driver.ts';
@@ -13,6 +13,8 @@ export interface LookParts {
   onEvent(): void;
   /** Ends the looking. */
   signal?: AbortSignal;
+  /** How what happens at a node's BMC comes to be known. */
+  wayOf?(nodeId: string): BmcEventsWay;
   log: Log;
 }
 
@@ -35,13 +37,15 @@ const lossesInARow = 2;
 
 /** Reads power and health, and tells the centre when they are other than before. Whether the BMC answered. */
 export async function lookAtHealth(node: SiteNode, looked: Looked, parts: LookParts): Promise<boolean> {
-  const health = await parts.bmcs
+  const said = await parts.bmcs
     .use(node, async (bmc) => bmc.health?.(untilEnd(parts)))
     .catch((error: unknown) => {
       parts.log.debug({ err: error, nodeId: node.nodeId }, 'a BMC did not tell its health');
       return parts.signal?.aborted ? undefined : lost(error, looked);
     });
-  if (health === undefined) return false;
+  if (said === undefined) return false;
+  const events = parts.wayOf?.(node.nodeId);
+  const health = events === undefined ? said : { ...said, events };
   const answered = health.health !== 'Unreachable';
   if (answered) looked.losses = 0;
   looked.health = health;
@@ -89,6 +93,6 @@ function isNothingNew(reading: LogReading, mark: LogMark | undefined): boolean {
   return JSON.stringify(reading.mark) === JSON.stringify(mark);
 }
 
-function placeOf({ nodeId, macs: [mac] }: SiteNode): { nodeId: string; mac?: string } {
+export function placeOf({ nodeId, macs: [mac] }: SiteNode): { nodeId: string; mac?: string } {
   return { nodeId, ...(mac !== undefined && { mac }) };
 }

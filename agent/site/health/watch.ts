@@ -2,6 +2,7 @@ import { ignore } from '#base/errors.ts';
 import { hasController } from '#contract/bmcBinding.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
+import { RateLimiter } from '#doors/rateLimiter.ts';
 import type { SiteState } from '../store/state.ts';
 import { type Looked, type LookParts, lookAtHealth, lookAtLog, newLooked } from './look.ts';
 
@@ -11,6 +12,8 @@ export interface HealthWatchParts extends LookParts {
   everyMs: number;
   /** How often each BMC's log is read, in milliseconds, at the next of the times above. */
   logEveryMs: number;
+  /** Whether what happens at a node's BMC is told to us: then it is asked less often. */
+  isAlive?(nodeId: string): boolean;
 }
 
 export interface HealthWatch {
@@ -27,6 +30,13 @@ const mostAtOnce = 64;
 const leastGapMs = 1000;
 /** A BMC may tell of a change before it shows it, and changes of power take a while. */
 const settleMs = 5000;
+/**
+ * So much longer are the times while a BMC tells by itself. With the default of five minutes its session is still used before most BMCs end it,
+ * after half an hour.
+ */
+const stretched = 3;
+/** So many looks in a row because of events, then one each half minute: some BMCs never stop talking. */
+const looks = { perSecond: 1 / 30, burst: 20 };
 
 interface Watched {
   node: SiteNode;
@@ -48,6 +58,7 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
   const watched = new Map<string, Watched>();
   const asking = new Set<Promise<void>>();
   const stop = new AbortController();
+  const limiter = new RateLimiter(looks);
   const tick = () => {
     const now = Date.now();
     const nodes = (state.spec.current()?.site?.nodes ?? []).filter(
@@ -67,12 +78,14 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
   timer.unref();
   return {
     look: (nodeId) => {
+      if (!watched.has(nodeId)) tick();
       const entry = watched.get(nodeId);
       if (entry === undefined) return;
       const now = Date.now();
-      entry.dueAt = Math.min(entry.dueAt, Math.max(now, entry.askedAt + leastGapMs));
+      const patienceMs = 1000 * limiter.take(nodeId);
+      entry.dueAt = Math.min(entry.dueAt, Math.max(now + patienceMs, entry.askedAt + leastGapMs));
       entry.logDueAt = 0;
-      entry.settleAt = now + settleMs;
+      entry.settleAt = now + patienceMs + settleMs;
       tick();
     },
     lastOf: (nodeId) => watched.get(nodeId)?.looked.health,
@@ -97,7 +110,9 @@ function forgetOthers(watched: Map<string, Watched>, nodes: readonly SiteNode[])
 
 /** The next time is set before the BMC is asked: whatever happens meanwhile may bring it forward. */
 async function ask(entry: Watched, now: number, parts: HealthWatchParts): Promise<void> {
-  const { everyMs, logEveryMs } = parts;
+  const slower = parts.isAlive?.(entry.node.nodeId) ? stretched : 1;
+  const everyMs = parts.everyMs * slower;
+  const logEveryMs = parts.logEveryMs * slower;
   entry.asking = true;
   entry.askedAt = now;
   const usual = now + everyMs * (1 + Math.random() / 2);

@@ -11,6 +11,7 @@ export interface SiteDoorOptions {
   log: Log;
   /** With it the door speaks TLS. */
   tls?: ServerOptions;
+  oldestTls?: 'TLSv1.2';
   /** Bytes of a request's body; default 64 KiB. */
   bodyLimit?: number;
   /** A request may take as long as it takes, for one who brings gigabytes: only behind a door that is for those who own the agent. */
@@ -22,9 +23,9 @@ const rate = { perSecond: 200, burst: 2000 };
 const connections = { perClient: 128, total: 2048 };
 
 /** A door of the site, not listening yet. */
-export function createSiteDoor({ log, tls, bodyLimit = 64 * 1024, patient }: SiteDoorOptions): Door {
+export function createSiteDoor({ patient, bodyLimit = 64 * 1024, ...options }: SiteDoorOptions): Door {
   const times = patient === true ? { times: { requestTimeout: 0 } } : {};
-  return createDoor({ log, tls, bodyLimit, rate, connections, explain: explained, ...times });
+  return createDoor({ ...options, bodyLimit, rate, connections, explain: explained, ...times });
 }
 
 /**

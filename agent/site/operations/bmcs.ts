@@ -58,6 +58,15 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
     return entry;
   }
 
+  /** A stream of events needs the session as long as it is open. */
+  function closeLater(place: string, entry: OpenBmc): void {
+    entry.idle = setTimeout(() => {
+      if (entry.bmc.events?.isStreaming()) closeLater(place, entry);
+      else void queues.run(place, () => close(place));
+    }, idleMs);
+    entry.idle.unref();
+  }
+
   async function useOpened<Result>(
     node: BoundNode,
     place: string,
@@ -68,8 +77,7 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
     try {
       return await work(entry.bmc);
     } finally {
-      entry.idle = setTimeout(() => void queues.run(place, () => close(place)), idleMs);
-      entry.idle.unref();
+      closeLater(place, entry);
     }
   }
 

@@ -152,4 +152,11 @@ export const migrations: readonly string[] = [
     document TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE bmc_hooks (
+    node_id TEXT PRIMARY KEY,
+    token TEXT NOT NULL UNIQUE,
+    place TEXT
+  ) STRICT;
+  `,
 ];

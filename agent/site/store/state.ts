@@ -3,6 +3,7 @@ import path from 'node:path';
 import { systemCode } from '#base/errors.ts';
 import { openSqlite, type Sqlite } from '#base/sqlite.ts';
 import { RailheadError } from '#contract/errors.ts';
+import { type BmcHooks, openBmcHooks } from './bmcHooks.ts';
 import { type BmcLogs, openBmcLogs } from './bmcLogs.ts';
 import { type BmcMemories, openBmcMemories } from './bmcMemories.ts';
 import { type BmcPins, openBmcPins } from './bmcPins.ts';
@@ -32,6 +33,7 @@ export interface SiteState {
   tokens: BootTokens;
   sessions: Sessions;
   events: GatheredEvents;
+  bmcHooks: BmcHooks;
   bmcLogs: BmcLogs;
   bmcPins: BmcPins;
   bmcMemories: BmcMemories;
@@ -62,6 +64,7 @@ export async function openState(stateDirectory: string, now: () => number = Date
     tokens: openBootTokens(database),
     sessions: openSessions(database),
     events,
+    bmcHooks: openBmcHooks(database),
     bmcLogs: openBmcLogs(database),
     bmcPins: openBmcPins(database),
     bmcMemories: openBmcMemories(database),

@@ -17,6 +17,7 @@ import {
   pinsOf,
   startCentre,
 } from '../intruder/centres.ts';
+import { attemptsAtHook } from '../intruder/hook.ts';
 import { attemptsAtMachines, joinMessage } from '../intruder/machines.ts';
 import { attemptsMeanwhile } from '../intruder/meanwhile.ts';
 import { attemptsAtAdmin, attemptsAtBoot, attemptsAtSocket } from '../intruder/open.ts';
@@ -59,6 +60,7 @@ async function intrude(report: Report, work: string, started: Closable[]): Promi
   await tryAll(report, 'revoked meanwhile', attemptsMeanwhile(centre));
   report.phase('the site');
   await tryAll(report, 'machines', attemptsAtMachines(site.machineUrl, site.loot));
+  await tryAll(report, 'BMC events', attemptsAtHook(site.hookUrl, site.hookLoot));
   await tryAll(report, 'boot', attemptsAtBoot(site.bootUrl, site.loot.mac));
   await tryAll(report, 'admin', attemptsAtAdmin(site.adminUrl));
   await tryAll(report, 'local socket', attemptsAtSocket(site.askAsNobody));
@@ -88,6 +90,7 @@ async function unknownRoutes(report: Report, { apiUrl, agentsUrl }: Centre, site
     API: apiUrl,
     agents: agentsUrl,
     machines: site.machineUrl,
+    'BMC events': site.hookUrl,
     boot: site.bootUrl,
     admin: site.adminUrl,
   };
@@ -122,7 +125,7 @@ async function oldTls(report: Report, { agentsUrl }: Centre, { machineUrl }: Sit
 async function rightful(
   report: Report,
   centre: Centre,
-  { machineUrl, loot, lease }: Site,
+  { machineUrl, hookUrl, loot, hookLoot, lease }: Site,
   { node, wellKnown }: Awaited<ReturnType<typeof lootAgents>>,
 ): Promise<void> {
   const dispatcher = anyCertificate;
@@ -143,6 +146,8 @@ async function rightful(
   );
   await asNode.close();
   const session = { dispatcher, bearer: loot.sessions.good, body: { waitSeconds: 0, taken: [] } };
+  const told = { dispatcher, body: { Events: [] }, path: `/v1/bmc-events/${hookLoot.good}` };
+  await mayCome('a BMC', send('POST /', hookUrl, told));
   await mayCome('a good session', send('POST /v1/machine/poll', machineUrl, session));
   const localAddress = '127.77.0.10';
   await lease(localAddress);

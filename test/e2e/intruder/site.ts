@@ -11,6 +11,7 @@ import type { Pins } from '#contract/join.ts';
 import { leaseByDhcp } from '../../fakes/leaseByDhcp.ts';
 import { loopbackSettings } from '../../fakes/loopbackSettings.ts';
 import type { Answer } from './attempt.ts';
+import type { HookLoot } from './hook.ts';
 import type { MachineLoot } from './machines.ts';
 import { type Running, runProgram, start } from './processes.ts';
 
@@ -19,7 +20,9 @@ export interface Site extends Running {
   bootUrl: string;
   machineUrl: string;
   adminUrl: string;
+  hookUrl: string;
   loot: MachineLoot;
+  hookLoot: HookLoot;
   /** Leases an address to the machine that may join, as the site's DHCP would. */
   lease(address: string): Promise<void>;
   /** Asks over the local socket as `nobody`; status 0 when that user cannot connect. */
@@ -35,7 +38,7 @@ export async function startSite(
 ): Promise<Site> {
   const stateDirectory = path.join(work, 'state');
   await joinCentre(work, stateDirectory, join);
-  const loot = await plant(stateDirectory, join.siteId);
+  const { loot, hookLoot } = await plant(stateDirectory, join.siteId);
   const socket = path.join(work, 'bcd.sock');
   const { config, ...doors } = await loopbackSettings(work);
   const settings = {
@@ -50,6 +53,7 @@ export async function startSite(
     ...running,
     ...doors,
     loot,
+    hookLoot,
     lease: (address) => leaseByDhcp({ stateDirectory, dhcpPort: config.boot.dhcpPort }, mac, address),
     askAsNobody: await nobody(work, socket),
   };
@@ -80,7 +84,10 @@ async function joinCentre(
 }
 
 /** Two machines with boot entries, one of them joined twice: what is left of it is what an intruder finds. */
-async function plant(stateDirectory: string, siteId: string): Promise<MachineLoot> {
+async function plant(
+  stateDirectory: string,
+  siteId: string,
+): Promise<{ loot: MachineLoot; hookLoot: HookLoot }> {
   const state = await openState(stateDirectory);
   const expiresAt = new Date(Date.now() + 3_600_000);
   const entry = (nodeId: string, of: string): BootEntry => ({
@@ -124,8 +131,11 @@ async function plant(stateDirectory: string, siteId: string): Promise<MachineLoo
     },
     sessions: { stale: session(), good: session(), foreign: randomBytes(24).toString('base64url') },
   };
+  const stale = state.bmcHooks.tokenOf('node-9');
+  state.bmcHooks.retain([]);
+  const hookLoot = { stale, good: state.bmcHooks.tokenOf('node-1') };
   state.close();
-  return loot;
+  return { loot, hookLoot };
 }
 
 const asking = `

@@ -18,6 +18,7 @@ const files: Readonly<Record<string, () => Promise<{ target: FuzzTarget }>>> = {
   'oci-reference': () => import('./ociReference.ts'),
   'source-answer': () => import('./sourceAnswer.ts'),
   redfish: () => import('./redfish.ts'),
+  'redfish-events': () => import('./redfishEvents.ts'),
   'ramdisk-join': () => import('./ramdiskJoin.ts'),
   'agent-join': () => import('./agentJoin.ts'),
   'agent-report': () => import('./agentReport.ts'),

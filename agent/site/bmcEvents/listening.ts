@@ -1,0 +1,245 @@
+import { backoffMs } from '#base/backoff.ts';
+import type { Log } from '#base/log.ts';
+import { Slots } from '#base/slots.ts';
+import type { BmcEventsWay } from '#contract/bmcHealth.ts';
+import { RailheadError } from '#contract/errors.ts';
+import type { SiteNode } from '#contract/nodeSpec.ts';
+import type { EventStream, Hook, StreamOptions } from '#redfish/events/events.ts';
+import { isNews } from '#redfish/events/news.ts';
+import type { Bmcs } from '../operations/bmcs.ts';
+import type { BmcHooks } from '../store/bmcHooks.ts';
+
+export interface ListeningParts {
+  mode: 'auto' | 'poll';
+  bmcs: Pick<Bmcs, 'use'>;
+  hooks: Pick<BmcHooks, 'placeOf' | 'keepPlace'>;
+  /** Something happened at a node's BMC, or may have while nobody listened. */
+  look(nodeId: string): void;
+  /** Where BMCs post to, where this site listens. */
+  hookOf?: (nodeId: string) => Hook;
+  /** How often a subscription is looked after, in milliseconds. */
+  checkMs: number;
+  /** Something that an operator should know about a BMC's events. */
+  say(node: SiteNode, text: string): void;
+  log: Log;
+}
+
+/** Pauses between tries, in milliseconds: a BMC that starts anew is away for minutes. */
+const pause = { firstMs: 1000, maxMs: 60_000 };
+/** A stream that lived so long was a good one. */
+const goodAfterMs = 60_000;
+/** What a BMC has refused is asked for again after this. */
+const askAgainMs = 600_000;
+/** A BMC without what we listen by is asked again only when its firmware may have been renewed. */
+const never = 24 * 3_600_000;
+/** For so long after its end a way of listening is still told as the one: most come back at once. */
+const graceMs = 120_000;
+/** Opened at once. */
+const opening = new Slots(16);
+
+/**
+ * Listens to one BMC as long as it is not closed: by its stream, else by what it posts, else not at all. Never by both, and never twice: what
+ * breaks is taken up anew, with growing pauses.
+ */
+export class Listening {
+  readonly node: SiteNode;
+  readonly #parts: ListeningParts;
+  readonly #over = new AbortController();
+  readonly #done: Promise<void>;
+  #stream: EventStream | undefined;
+  #lastEventId: string | undefined;
+  #hooked = false;
+  #delivers = false;
+  #failures = 0;
+  #noStreamUntil = 0;
+  #said = '';
+  #lastWay: { way: BmcEventsWay; endedAt: number } = { way: 'poll', endedAt: 0 };
+
+  constructor(node: SiteNode, startsInMs: number, parts: ListeningParts) {
+    this.node = node;
+    this.#parts = parts;
+    this.#done = this.#run(startsInMs);
+  }
+
+  /** Whether what happens is told to us, so that asking may be slower. A subscription counts once something came by it. */
+  get isAlive(): boolean {
+    return this.#stream !== undefined || (this.#hooked && this.#delivers);
+  }
+
+  get way(): BmcEventsWay {
+    if (this.#stream !== undefined) return 'sse';
+    if (this.#hooked) return 'webhook';
+    const { way, endedAt } = this.#lastWay;
+    return Date.now() - endedAt < graceMs ? way : 'poll';
+  }
+
+  /** The BMC has posted an event. */
+  delivered(): void {
+    this.#delivers = true;
+  }
+
+  /** Ends the stream; `forget` deletes the subscription too. */
+  async close({ forget }: { forget: boolean }): Promise<void> {
+    this.#over.abort();
+    this.#stream?.close();
+    await this.#done;
+    if (forget) await this.#unsubscribe();
+  }
+
+  async #run(startsInMs: number): Promise<void> {
+    let waitMs = startsInMs;
+    while (!this.#over.signal.aborted) {
+      await pausing(waitMs, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+      waitMs = await this.#once().catch((error: unknown) => this.#failed(error));
+    }
+  }
+
+  /** Listens until it ends; returns after how many milliseconds it is begun again. */
+  async #once(): Promise<number> {
+    const { hookOf, mode, checkMs } = this.#parts;
+    if (mode === 'poll') {
+      await this.#unsubscribe();
+      return never;
+    }
+    const now = Date.now();
+    if (now >= this.#noStreamUntil) {
+      const stream = await this.#openStream();
+      if (stream !== undefined) return this.#follow(stream);
+    }
+    if (hookOf === undefined) {
+      await this.#unsubscribe();
+      return Math.max(1000, this.#noStreamUntil - now);
+    }
+    return (await this.#hook(hookOf(this.node.nodeId))) ? checkMs : askAgainMs;
+  }
+
+  /** Undefined when there is none to be had for now. */
+  async #openStream(): Promise<EventStream | undefined> {
+    const { bmcs, look } = this.#parts;
+    const onEvent: StreamOptions['onEvent'] = (body) => {
+      if (isNews(body)) look(this.node.nodeId);
+    };
+    const options = { lastEventId: this.#lastEventId, onEvent };
+    try {
+      const stream = await opening.run(() => bmcs.use(this.node, async (bmc) => bmc.events?.stream(options)));
+      if (stream === undefined) this.#noStreamUntil = Date.now() + never;
+      return stream;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.#noStreamUntil = Date.now() + askAgainMs;
+      this.#say(`the BMC refuses its stream of events: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  async #follow(stream: EventStream): Promise<number> {
+    const { look, log, bmcs } = this.#parts;
+    const { nodeId } = this.node;
+    const openedAt = Date.now();
+    this.#stream = stream;
+    if (this.#over.signal.aborted) stream.close();
+    this.#saidNoMore();
+    await this.#unsubscribe();
+    // What happened before is not told by it.
+    look(nodeId);
+    const why = await stream.ended;
+    this.#lastEventId = stream.lastEventId();
+    this.#stream = undefined;
+    this.#lastWay = { way: 'sse', endedAt: Date.now() };
+    log.debug({ nodeId, why }, "a BMC's stream of events ended");
+    if (this.#over.signal.aborted) return 0;
+    look(nodeId);
+    this.#failures = Date.now() - openedAt >= goodAfterMs ? 1 : this.#failures + 1;
+    const rest = await bmcs.use(this.node, async (bmc) => bmc.events?.restMs() ?? 0).catch(() => 0);
+    return Math.max(rest, backoffMs(this.#failures, pause));
+  }
+
+  /** Whether the BMC posts to us. */
+  async #hook(hook: Hook): Promise<boolean> {
+    const { bmcs, hooks, look, log } = this.#parts;
+    const { nodeId } = this.node;
+    try {
+      if (hooks.placeOf(nodeId) !== hook.prefix) await this.#unsubscribe();
+      // Before it is done: whatever ends this process, the subscription is found again.
+      hooks.keepPlace(nodeId, hook.prefix);
+      const done = await opening.run(() => bmcs.use(this.node, async (bmc) => bmc.events?.subscribe(hook)));
+      this.#hooked = done === 'made' || done === 'kept';
+      if (done === 'made') {
+        this.#delivers = false;
+        log.info({ nodeId }, 'a BMC posts its events');
+        look(nodeId);
+      }
+      if (!this.#hooked) hooks.keepPlace(nodeId, undefined);
+      else this.#saidNoMore();
+      this.#failures = 0;
+      return this.#hooked;
+    } catch (error) {
+      this.#unhooked();
+      if (!isRefusal(error)) throw error;
+      this.#say(`the BMC takes no subscription to its events: ${error.message}`);
+      return false;
+    }
+  }
+
+  async #unsubscribe(): Promise<void> {
+    const { bmcs, hooks, log } = this.#parts;
+    const { nodeId } = this.node;
+    const place = hooks.placeOf(nodeId);
+    this.#unhooked();
+    if (place === undefined) return;
+    try {
+      await bmcs.use(this.node, async (bmc) => bmc.events?.unsubscribe(place));
+      hooks.keepPlace(nodeId, undefined);
+    } catch (error) {
+      log.warn({ err: error, nodeId }, 'a subscription stays at a BMC');
+    }
+  }
+
+  #unhooked(): void {
+    if (this.#hooked) this.#lastWay = { way: 'webhook', endedAt: Date.now() };
+    this.#hooked = false;
+    this.#delivers = false;
+  }
+
+  /** The BMC is away, busy or refuses us: that is told by its health. */
+  #failed(error: unknown): number {
+    this.#failures++;
+    this.#parts.log.debug({ err: error, nodeId: this.node.nodeId }, 'a BMC is not listened to');
+    return backoffMs(this.#failures, pause);
+  }
+
+  #say(text: string): void {
+    if (text === this.#said) return;
+    this.#said = text;
+    this.#parts.log.warn({ nodeId: this.node.nodeId }, text);
+    this.#parts.say(this.node, `${text}; power, health and log are asked for instead`);
+  }
+
+  #saidNoMore(): void {
+    if (this.#said === '') return;
+    this.#said = '';
+    this.#parts.say(this.node, 'the BMC tells its events again');
+  }
+}
+
+/** An answer that will be the same the next time, as far as that can be told. */
+function isRefusal(error: unknown): error is RailheadError {
+  if (!(error instanceof RailheadError) || error.code !== 'DRIVER_ERROR') return false;
+  return !['unreachable', 'busy', 'credentials-refused', 'pin-mismatch'].includes(
+    String(error.details?.reason),
+  );
+}
+
+function pausing(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    timer.unref();
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
