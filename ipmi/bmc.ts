@@ -104,13 +104,12 @@ export class IpmiBmc {
 
   /** @throws RailheadError UNSUPPORTED (`virtual-media`), by which the workflow falls back to a boot entry */
   async insertMedia(): Promise<void> {
-    throw new RailheadError(
-      'UNSUPPORTED',
-      'IPMI has no virtual media: the site boots the image over the network',
-      {
-        reason: 'virtual-media',
-      },
-    );
+    throw noMedia();
+  }
+
+  /** @throws RailheadError UNSUPPORTED (`virtual-media`) */
+  async insertedMedia(): Promise<undefined> {
+    throw noMedia();
   }
 
   readAccount(): Promise<BmcAccount> {
@@ -126,6 +125,14 @@ export class IpmiBmc {
   async ejectMedia(): Promise<void> {}
 
   async close(): Promise<void> {}
+}
+
+function noMedia(): RailheadError {
+  return new RailheadError(
+    'UNSUPPORTED',
+    'IPMI has no virtual media: the site boots the image over the network',
+    { reason: 'virtual-media' },
+  );
 }
 
 function firmwareOf(mode: BootMode | undefined): Firmware | undefined {

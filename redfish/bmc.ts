@@ -18,7 +18,7 @@ import type { Limits } from './limits.ts';
 import { readEventLog } from './logs/log.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
-import { cdSlots } from './media/slots.ts';
+import { insertedMedia } from './media/slots.ts';
 import { type BmcMemory, rememberOf } from './memory.ts';
 import type { BootOverride } from './operations/bootFields.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
@@ -71,7 +71,7 @@ export interface Bmc {
    * @throws RailheadError UNSUPPORTED, reason `virtual-media`, when the BMC has no virtual CD drive; DRIVER_ERROR
    */
   insertMedia(url: string, limits?: Limits): Promise<void>;
-  /** The URL of what is in the virtual CD drive; undefined when nothing is, or there is no drive. */
+  /** The URL of what is in the virtual CD drive; undefined when nothing is. @throws RailheadError UNSUPPORTED, reason `virtual-media` */
   insertedMedia(limits?: Limits): Promise<string | undefined>;
   /** Takes out what is in the virtual CD drives; nothing in them is no error. */
   ejectMedia(limits?: Limits): Promise<void>;
@@ -169,10 +169,7 @@ class RedfishBmc implements Bmc {
   }
 
   async insertedMedia(limits: Limits = {}): Promise<string | undefined> {
-    const slots = await cdSlots(
-      await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
-    );
-    return slots.find(({ inserted }) => inserted)?.image;
+    return insertedMedia(await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }));
   }
 
   ejectMedia(limits: Limits = {}): Promise<void> {

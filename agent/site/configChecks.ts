@@ -12,6 +12,7 @@ export function checkConfig(config: SiteConfig): void {
   checkNetworks(config.provisioning);
   checkNetworks6(config.provisioning);
   checkUrl('central.url', config.central.url);
+  checkUrl('bmc.mediaUrl', config.bmc.mediaUrl);
   checkListen('machine.listen', config.machine.listen);
   checkListen('admin.listen', config.admin.listen);
   checkListen('syslog.listen', config.syslog.listen);

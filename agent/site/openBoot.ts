@@ -69,9 +69,14 @@ function noSyslog(listen: string | undefined, reason: string, cause: unknown): R
 async function httpsBoot(config: SiteConfig, parts: BootParts): Promise<BootServerOptions['https']> {
   const { httpsPort: port, offerHttps: offered } = config.boot;
   if (port === undefined) return undefined;
-  const addresses = ownNetworks(config).map(({ address }) => address);
+  const addresses = [...ownNetworks(config).map(({ address }) => address), ...mediaHost(config)];
   const { stateDirectory } = config;
   return { port, offered, tls: await bootServerCertificate({ stateDirectory, ...parts }, addresses) };
+}
+
+/** Where BMCs are told that the same listener is, by address or by name. */
+function mediaHost({ bmc: { mediaUrl } }: SiteConfig): string[] {
+  return mediaUrl === undefined ? [] : [new URL(mediaUrl).hostname.replace(/^\[|\]$/g, '')];
 }
 
 /** The boot server knows its own options, not where in the configuration they stand. */

@@ -26,7 +26,18 @@ export async function cdSlot(machine: Machine): Promise<MediaSlot> {
   const slots = await cdSlots(machine);
   const slot = slots.find(({ insert }) => insert !== undefined) ?? slots[0];
   if (slot !== undefined) return slot;
-  throw new RailheadError('UNSUPPORTED', 'this BMC has no virtual CD drive: boot over the network instead', {
+  throw noDrive();
+}
+
+/** The URL of what is in a drive; undefined when nothing is. @throws RailheadError UNSUPPORTED (`virtual-media`) without a drive */
+export async function insertedMedia(machine: Machine): Promise<string | undefined> {
+  const slots = await cdSlots(machine);
+  if (slots.length === 0) throw noDrive();
+  return slots.find(({ inserted }) => inserted)?.image;
+}
+
+function noDrive(): RailheadError {
+  return new RailheadError('UNSUPPORTED', 'this BMC has no virtual CD drive: boot over the network instead', {
     reason: 'virtual-media',
   });
 }

@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
 import { x509 } from '#base/x509.ts';
 
 /** Firmware's TLS knows RSA; that of many machines, OVMF's of 2022 among them, was built without elliptic curves. */
@@ -40,7 +41,7 @@ export async function makeBootAuthority(site: string): Promise<KeyAndCertificate
   return { key: await pem(keys.privateKey), certificate: certificate.toString('pem') };
 }
 
-/** A server's certificate for these IP addresses, which firmware finds in its URL. */
+/** A server's certificate for these addresses, or names, which firmware and BMCs find in its URL. */
 export async function issueBootServer(
   authority: KeyAndCertificate,
   addresses: readonly string[],
@@ -61,7 +62,9 @@ export async function issueBootServer(
         true,
       ),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(addresses.map((value) => ({ type: 'ip', value }))),
+      new x509.SubjectAlternativeNameExtension(
+        addresses.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
+      ),
     ],
   });
   return { key: await pem(keys.privateKey), certificate: certificate.toString('pem') };

@@ -40,8 +40,8 @@ export interface MachineDriver {
   inspect(options?: DriveOptions): Promise<OobInventory>;
   insertMedia(url: string, options?: DriveOptions): Promise<void>;
   ejectMedia(options?: DriveOptions): Promise<void>;
-  /** The URL of what is in the virtual CD drive; only what has such a drive tells it. */
-  insertedMedia?(options?: DriveOptions): Promise<string | undefined>;
+  /** The URL of what is in the virtual CD drive; UNSUPPORTED (`virtual-media`) where there is no such drive. */
+  insertedMedia(options?: DriveOptions): Promise<string | undefined>;
   /** Health and power, cheaply; only what has a BMC has it. */
   health?(options?: DriveOptions): Promise<BmcHealth>;
   /** What is new in the BMC's event log since `mark`; undefined when it has none. */

@@ -7,7 +7,14 @@ import type { MachineDriver } from './driver.ts';
  */
 export function withoutController(
   name: string,
-): Pick<MachineDriver, 'getPower' | 'clearBootDevice' | 'inspect' | 'insertMedia' | 'ejectMedia' | 'close'> {
+): Pick<
+  MachineDriver,
+  'getPower' | 'clearBootDevice' | 'inspect' | 'insertMedia' | 'insertedMedia' | 'ejectMedia' | 'close'
+> {
+  // By this reason the workflow boots the image over the network instead.
+  const noMedia = async () => {
+    throw cannot(`${name} has no virtual media: the site boots the image over the network`, 'virtual-media');
+  };
   return {
     getPower: async () => {
       throw cannot(`${name} cannot tell whether a machine is on`, 'power-state');
@@ -18,13 +25,8 @@ export function withoutController(
     inspect: async () => {
       throw cannot(`${name} knows nothing of a machine: inspect it by its ramdisk`, 'inspect');
     },
-    // By this reason the workflow boots the image over the network instead.
-    insertMedia: async () => {
-      throw cannot(
-        `${name} has no virtual media: the site boots the image over the network`,
-        'virtual-media',
-      );
-    },
+    insertMedia: noMedia,
+    insertedMedia: noMedia,
     ejectMedia: async () => {},
     close: async () => {},
   };

@@ -1,4 +1,3 @@
-import { RailheadError } from '#contract/errors.ts';
 import { repeatable, type SiteAction } from './action.ts';
 import { ejectMedia } from './ejectMedia.ts';
 import { insertMedia } from './insertMedia.ts';
@@ -11,15 +10,8 @@ export const driverEjectMedia: SiteAction<'virtual-media.ejectMedia'> = ejectMed
 export const driverInsertedMedia: SiteAction<'virtual-media.insertedMedia'> = {
   run: async (_input, { withBmc }) =>
     withBmc(async (bmc, limits) => {
-      if (bmc.insertedMedia === undefined) throw tellsNothing();
       const url = await bmc.insertedMedia(limits);
       return url === undefined ? { inserted: false } : { inserted: true, url };
     }),
   settle: repeatable,
 };
-
-function tellsNothing(): RailheadError {
-  return new RailheadError('UNSUPPORTED', 'what drives this machine has no virtual media', {
-    reason: 'virtual-media',
-  });
-}

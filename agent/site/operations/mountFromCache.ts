@@ -19,7 +19,11 @@ export async function mountFromCache(iso: CachedIso, context: ActionContext): Pr
   signal.throwIfAborted();
   const places = await mediaPlaces(node?.bmc?.address ?? '');
   const usable = isOpenImage(iso.digest, state) ? places : places.filter(isHttps);
-  if (usable.length === 0) throw needsHttps(iso);
+  if (usable.length === 0) {
+    // What has no virtual drive says so instead: then the machine boots the ISO from here by its firmware.
+    await context.withBmc((bmc, limits) => bmc.insertedMedia(limits));
+    throw needsHttps(iso);
+  }
   const path = mediumPath(state.mediaUrls.grant({ nodeId, digest: iso.digest }));
   return mountFirst(
     usable.map((place) => `${place}${path}`),

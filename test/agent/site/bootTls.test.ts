@@ -82,11 +82,14 @@ test('firmware that does not trust it gets nothing', async () => {
 describe('the CA', () => {
   test('stays through restarts, while the server’s certificate is new', async () => {
     const before = await readBootAuthority(stateDirectory);
-    const { certificate } = await bootServerCertificate({ stateDirectory, siteId }, ['10.0.0.1']);
+    const { certificate } = await bootServerCertificate({ stateDirectory, siteId }, [
+      '10.0.0.1',
+      'media.example.com',
+    ]);
     expect(await readBootAuthority(stateDirectory)).toBe(before);
     const leaf = new X509Certificate(certificate);
     expect(leaf.verify(new X509Certificate(before).publicKey)).toBe(true);
-    expect(leaf.subjectAltName).toBe('IP Address:10.0.0.1');
+    expect(leaf.subjectAltName).toBe('IP Address:10.0.0.1, DNS:media.example.com');
   });
 
   test('has its key encrypted where there is a key for that', async () => {

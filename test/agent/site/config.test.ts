@@ -225,6 +225,9 @@ test.each([
   [`${least}[boot]\ntftpPort = 67`, 'boot.tftpPort'],
   [`${least}[central]\nurl = "https://a b"`, 'central.url'],
   [`${least}[central]\nurl = "http://centre"`, 'central.url'],
+  [`${least}[bmc]\nmediaUrl = "http://[::1"`, 'bmc.mediaUrl'],
+  [`${least}[bmc]\nmediaUrl = "http://192.0.2.10:8080/images"`, 'bmc.mediaUrl'],
+  [`${least}[bmc]\nmediaFrom = "both"`, 'bmc.mediaFrom'],
   [`${least}[cache]\nquota = "50G"`, 'cache.quota'],
 ])('a wrong configuration names its field: %#', (toml, path) => {
   expect(refused(toml)).toMatchObject({ code: 'INVALID_CONFIG', details: { path } });

@@ -132,6 +132,7 @@ function fakeBmcs(machine: FakeMachine): Bmcs {
         if (machine.refusedSchemes?.some((scheme) => url.startsWith(`${scheme}:`)))
           throw new RailheadError('DRIVER_ERROR', 'not by this scheme', { reason: 'refused' });
       }),
+    insertedMedia: () => call('insertedMedia', () => undefined),
     ejectMedia: () => call('ejectMedia', () => {}),
   } as Partial<Bmc> as Bmc;
   return { use: (_node, work) => work(bmc), close: async () => {} };

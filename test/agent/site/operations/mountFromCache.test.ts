@@ -80,7 +80,13 @@ test('a private image goes by https alone, and without it not at all', async () 
   expect(await mount(plain)).toMatchObject({
     error: { code: 'UNSUPPORTED', details: { reason: 'private' } },
   });
-  expect(plain.machine.calls).toEqual([]);
+  expect(plain.machine.calls).toEqual(['insertedMedia']);
+});
+
+test('without https, a BMC that has no virtual drive says so: then the machine boots the ISO in another way', async () => {
+  const bench = await site({ private: true, mediaPlaces: [http] });
+  bench.machine.failWith = new RailheadError('UNSUPPORTED', 'no drive', { reason: 'virtual-media' });
+  expect(await mount(bench)).toMatchObject({ error: { details: { reason: 'virtual-media' } } });
 });
 
 test('another medium ends the URL of the one before', async () => {
