@@ -21,11 +21,11 @@ export async function setPassword(client: IpmiClient, fresh: Login): Promise<voi
   if (isSameLogin(before, fresh)) return;
   const user = await findUser(client, before.username);
   const failure = await sent(client, [0x06, 0x47, user, 0x02, ...bytes]);
+  if (failure?.details.reason === 'refused') return afterRefusal(client, before, failure);
   if (await takes(client, fresh)) return;
   await client.clock.sleep(settleMs);
   if (await takes(client, fresh)) return;
-  if (failure === undefined) throw passwordNotStored();
-  throw failure.details.reason === 'refused' ? passwordRefused(failure) : failure;
+  throw failure ?? passwordNotStored();
 }
 
 /** The 16 bytes of a password: the form that every BMC knows, also those of IPMI 1.5. */
@@ -50,10 +50,16 @@ async function sent(client: IpmiClient, bytes: readonly number[]): Promise<Railh
   }
 }
 
-async function takes(client: IpmiClient, fresh: Login): Promise<boolean> {
-  client.prefer(fresh);
-  const login = await client.whoAmI().catch((error: unknown) => {
+/** Whether the BMC takes this one, of the two that it may have. @throws RailheadError `password-unknown` when it takes neither */
+async function takes(client: IpmiClient, login: Login): Promise<boolean> {
+  client.prefer(login);
+  const taken = await client.whoAmI().catch((error: unknown) => {
     throw passwordUnknown(error);
   });
-  return isSameLogin(login, fresh);
+  return isSameLogin(taken, login);
+}
+
+/** The BMC said no: the old password is asked first, so that no login is refused that need not be. */
+async function afterRefusal(client: IpmiClient, before: Login, failure: RailheadError): Promise<void> {
+  if (await takes(client, before)) throw passwordRefused(failure);
 }

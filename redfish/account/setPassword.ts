@@ -20,7 +20,7 @@ export async function setPassword(client: RedfishClient, fresh: Login, deadline:
   const before = await client.whoAmI();
   if (isSameLogin(before, fresh)) return;
   const failure = await sent(client, before.username, fresh.password, deadline);
-  if (failure !== undefined && !failure.mayHaveActed) return afterRefusal(client, before, fresh, failure);
+  if (failure !== undefined && !failure.mayHaveActed) return afterRefusal(client, before, failure);
   if (await takes(client, fresh)) return;
   await client.clock.sleep(settleMs);
   if (await takes(client, fresh)) return;
@@ -52,26 +52,16 @@ async function sent(
   }
 }
 
-/** Whether the BMC takes the new password. @throws RailheadError `password-unknown` when it takes neither, or cannot be asked */
-async function takes(client: RedfishClient, fresh: Login): Promise<boolean> {
-  await client.prefer(fresh);
-  return isSameLogin(await whoNow(client), fresh);
-}
-
-async function whoNow(client: RedfishClient): Promise<Login> {
-  return client.whoAmI().catch((error: unknown) => {
+/** Whether the BMC takes this one, of the two that it may have. @throws RailheadError `password-unknown` when it takes neither */
+async function takes(client: RedfishClient, login: Login): Promise<boolean> {
+  await client.prefer(login);
+  const taken = await client.whoAmI().catch((error: unknown) => {
     throw passwordUnknown(error);
   });
+  return isSameLogin(taken, login);
 }
 
 /** The BMC said no: the old password is asked first, so that no login is refused that need not be. */
-async function afterRefusal(
-  client: RedfishClient,
-  before: Login,
-  fresh: Login,
-  { error }: Failure,
-): Promise<void> {
-  await client.prefer(before);
-  if (isSameLogin(await whoNow(client), fresh)) return;
-  throw passwordRefused(error);
+async function afterRefusal(client: RedfishClient, before: Login, { error }: Failure): Promise<void> {
+  if (await takes(client, before)) throw passwordRefused(error);
 }

@@ -3,6 +3,7 @@ import type { BmcBinding } from '#contract/nodeSpec.ts';
 import { validate } from '#contract/validate.ts';
 import { newPassword, passwordLength } from '../../bmcPasswords/generate.ts';
 import { keepNext } from '../../bmcPasswords/next.ts';
+import { refuseSharedBmc } from '../../bmcPasswords/sharedBmc.ts';
 import { parseJson } from '../../store/store.ts';
 import { underClaim } from '../claims.ts';
 import { relay } from '../relay.ts';
@@ -16,6 +17,8 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  */
 export async function rotatePassword(run: StepRun): Promise<StepResult> {
   await refuseTenants(run, 'passwords of BMCs are changed by nodes.rotateBmcPassword alone', 'use');
+  const { node_id: nodeId, site_id: siteId } = run.workflow;
+  await refuseSharedBmc(run.central.store, nodeId, siteId);
   const found = await relay({ ...run, part: 'account' }, 'bmc.readAccount', async () => ({}));
   const account = validate(BmcAccount, found);
   if (account.works === 'current')
