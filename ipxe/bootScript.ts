@@ -2,17 +2,7 @@ import { scriptWord, setting } from './escape.ts';
 import { currentInterface, eachInterface, ifInterface, ofInterface } from './interfaces.ts';
 import { asOurs } from './ownRequest.ts';
 import { retried } from './retry.ts';
-
-/** What the script asks for its machine's own script with: query parameter and the iPXE setting that fills it. */
-const parameters = {
-  mac: setting('boot-mac'),
-  uuid: setting('uuid'),
-  serial: setting('serial:uristring'),
-  platform: setting('platform'),
-  buildarch: setting('buildarch'),
-  ip: setting('boot-ip'),
-  vlan: setting('vlan-tag'),
-} as const;
+import { scriptUrl } from './scriptUrl.ts';
 
 /** What iPXE on UEFI looks for beside its own binary, by TFTP or HTTP as it came, and runs before any DHCP of its own (1.21 and later). */
 export const autoexecName = 'autoexec.ipxe';
@@ -34,8 +24,7 @@ const triesElsewhere = 3;
  */
 export function bootScript(httpUrl: string, serverAddress: string): string {
   const server = scriptWord(serverAddress);
-  const query = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
-  const url = `${scriptWord(httpUrl)}/ipxe?${query.join('&')}`;
+  const url = scriptUrl(httpUrl, { vlan: setting('vlan-tag') });
   return [
     '#!ipxe',
     `echo railhead: site ${server}, iPXE ${setting('version')} ${setting('platform')} ${setting('buildarch')}`,

@@ -1,15 +1,6 @@
-import { scriptWord, setting } from './escape.ts';
+import { setting } from './escape.ts';
 import { retried } from './retry.ts';
-
-/** What the script asks for its machine's own script with, as over IPv4. */
-const parameters = {
-  mac: setting('boot-mac'),
-  uuid: setting('uuid'),
-  serial: setting('serial:uristring'),
-  platform: setting('platform'),
-  buildarch: setting('buildarch'),
-  ip: setting('boot-ip'),
-} as const;
+import { scriptUrl } from './scriptUrl.ts';
 
 /** How many interfaces are looked at for one that got its lease by DHCPv6. */
 const interfaces = 16;
@@ -20,8 +11,7 @@ const interfaces = 16;
  * about two minutes with a failure, so that the firmware goes on to its next boot entry.
  */
 export function bootScript6(httpUrl: string): string {
-  const query = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
-  const url = `${scriptWord(httpUrl)}/ipxe?${query.join('&')}`;
+  const url = scriptUrl(httpUrl);
   return [
     '#!ipxe',
     'set idx:int32 0',

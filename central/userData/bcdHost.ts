@@ -1,4 +1,5 @@
-import { bcdJoinArgv, bcdNodeArgv, downloadCommand, joinTokenPath } from './argv.ts';
+import { bcdJoinArgv, downloadCommand, joinTokenPath } from './argv.ts';
+import { nodeUnit } from './nodeUnit.ts';
 import type { TemplateVariables } from './render.ts';
 import { yamlScalar } from './yamlScalar.ts';
 
@@ -13,17 +14,7 @@ write_files:
   - path: /etc/systemd/system/bcd.service
     permissions: '0644'
     content: |
-      [Unit]
-      Description=better-compute node agent
-      After=network-online.target bcd-join.service
-      Wants=network-online.target
-      [Service]
-      ExecStart=${bcdNodeArgv().join(' ')}
-      Restart=always
-      RestartSec=5
-      [Install]
-      WantedBy=multi-user.target
-runcmd:
+${nodeUnit().replace(/^(?=.)/gm, '      ')}runcmd:
   - [sh, -c, ${JSON.stringify(downloadCommand(variables))}]
   - [${bcdJoinArgv(variables).map(yamlScalar).join(', ')}]
   - [systemctl, enable, --now, bcd.service]

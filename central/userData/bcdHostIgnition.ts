@@ -1,4 +1,5 @@
-import { bcdJoinArgv, bcdNodeArgv, downloadCommand, joinTokenPath } from './argv.ts';
+import { bcdJoinArgv, downloadCommand, joinTokenPath } from './argv.ts';
+import { nodeUnit } from './nodeUnit.ts';
 import type { TemplateVariables } from './render.ts';
 
 /**
@@ -40,20 +41,6 @@ RemainAfterExit=yes
 ExecStartPre=/bin/sh -c "${unitText(downloadCommand(variables))}"
 ExecStart=${bcdJoinArgv(variables).map(unitText).join(' ')}
 Restart=on-failure
-RestartSec=5
-[Install]
-WantedBy=multi-user.target
-`;
-}
-
-function nodeUnit(): string {
-  return `[Unit]
-Description=better-compute node agent
-After=network-online.target bcd-join.service
-Wants=network-online.target
-[Service]
-ExecStart=${bcdNodeArgv().join(' ')}
-Restart=always
 RestartSec=5
 [Install]
 WantedBy=multi-user.target

@@ -6,17 +6,21 @@ export interface CapturedDatagram {
   payload: Buffer;
 }
 
-/** The UDP datagrams over IPv4 of an Ethernet capture (pcap, little-endian, not fragmented). */
-export function readDatagrams(file: string): CapturedDatagram[] {
+/** The frames of an Ethernet capture (pcap, little-endian). */
+export function capturedFrames(file: string): Buffer[] {
   const bytes = readFileSync(file);
-  const datagrams: CapturedDatagram[] = [];
-  for (let at = 24; at < bytes.length; ) {
-    const length = bytes.readUInt32LE(at + 8);
-    const datagram = udpOverIpv4(bytes.subarray(at + 16, at + 16 + length));
-    if (datagram !== undefined) datagrams.push(datagram);
-    at += 16 + length;
+  const frames: Buffer[] = [];
+  for (let at = 24; at + 16 <= bytes.length; ) {
+    const end = at + 16 + bytes.readUInt32LE(at + 8);
+    frames.push(bytes.subarray(at + 16, end));
+    at = end;
   }
-  return datagrams;
+  return frames;
+}
+
+/** The UDP datagrams over IPv4 of a capture, which are not fragmented. */
+export function readDatagrams(file: string): CapturedDatagram[] {
+  return capturedFrames(file).flatMap((frame) => udpOverIpv4(frame) ?? []);
 }
 
 function udpOverIpv4(frame: Buffer): CapturedDatagram | undefined {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { untagged, vlanOf } from '#rack/trunk/vlanTag.ts';
+import { capturedFrames } from '../bootserver/pcap.ts';
 
 /** What passed on a machine's wire: an IPv4 packet of UDP or TCP, and whether its frame had a tag. */
 export interface WirePacket {
@@ -17,15 +17,7 @@ const udp = 17;
 
 /** The packets of a capture that `rack/trunk/capture.ts` wrote, in order. */
 export function readWire(file: string): WirePacket[] {
-  const bytes = readFileSync(file);
-  const packets: WirePacket[] = [];
-  for (let at = 24; at + 16 <= bytes.length; ) {
-    const length = bytes.readUInt32LE(at + 8);
-    const packet = packetIn(bytes.subarray(at + 16, at + 16 + length));
-    if (packet !== undefined) packets.push(packet);
-    at += 16 + length;
-  }
-  return packets;
+  return capturedFrames(file).flatMap((frame) => packetIn(frame) ?? []);
 }
 
 function packetIn(frame: Buffer): WirePacket | undefined {
