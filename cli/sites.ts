@@ -13,7 +13,7 @@ export function sitesCommand(environment: CliEnvironment): Command {
     );
   const list = apiCommand('list', 'every site, with its open alarms').action((flags: ClientFlags) =>
     listAndPrint(environment, flags, 'sites.list', {
-      columns: ['siteId', 'name', 'generation', 'observedGeneration', 'seenAt', 'alarms'],
+      columns: ['siteId', 'name', 'generation', 'observedGeneration', 'seenAt', 'mediaFrom', 'alarms'],
     }),
   );
   const images = apiCommand('images', 'what the cache of a site holds, of the images in the catalog')
