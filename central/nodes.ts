@@ -8,6 +8,7 @@ import { nextOf } from './bmcPasswords/next.ts';
 import { imagesOn } from './images/deployments.ts';
 import { proposedMacs } from './metal/discovery.ts';
 import type { NodeHealth } from './metal/health.ts';
+import { recordingOf } from './metal/recordings.ts';
 import { parseJson, type Queries } from './store/store.ts';
 import type { Row } from './store/tables.ts';
 
@@ -65,6 +66,7 @@ export async function presentNode(store: Queries, row: Row<'nodes'>) {
       secureBoot: row.secure_boot === null ? null : row.secure_boot === 1,
     }),
     ...presentJson(row),
+    ...present({ recording: recordingOf(row) }),
     proposedMacs: await proposedMacs(store, row),
     ...(row.bmc === null ? {} : { bmc: JSON.parse(row.bmc) as BmcBinding }),
     ...(await presentNextSecret(store, row)),

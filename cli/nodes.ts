@@ -4,6 +4,7 @@ import { callAndPrint, listAndPrint, type TenantFlags } from './call.ts';
 import { collect, integer } from './central/options.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
 import { labelsIn } from './labels.ts';
+import { consoleCommand } from './nodes/console.ts';
 import { eventsCommand } from './nodes/events.ts';
 import { redfishCommand } from './nodes/redfish.ts';
 import { rotateBmcPasswordCommand } from './nodes/rotateBmcPassword.ts';
@@ -72,6 +73,7 @@ export function nodesCommand(environment: CliEnvironment): Command {
     .addCommand(loader)
     .addCommand(quirks)
     .addCommand(vlan)
+    .addCommand(consoleCommand(environment))
     .addCommand(redfishCommand(environment))
     .addCommand(rotateBmcPasswordCommand(environment))
     .addCommand(

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { BmcHealth } from './bmcHealth.ts';
 import type { BmcLogEntry } from './bmcLog.ts';
 import type { BootFact } from './bootFact.ts';
+import type { ConsoleEventType } from './consoleRecording.ts';
 import { type CachedImage, Digest } from './images.ts';
 import type { RamdiskJoin, TrustLevel } from './join.ts';
 import { NodeSpec } from './nodeSpec.ts';
@@ -80,6 +81,8 @@ export type SiteEvent = { eventId: string; at: string; nodeId?: string; mac?: st
   | { type: 'bmc.events'; text: string }
   /** An entry of a BMC's own event log; without one: what there is to say of the log. */
   | { type: 'bmc.log'; text: string; logEntry?: BmcLogEntry }
+  /** What a machine's serial console printed, while somebody has it recorded. */
+  | { type: ConsoleEventType; text: string; recordingId: string }
   /** The site's copy of an image was found damaged, and is not served any more. */
   | { type: 'image.damaged'; text: string; ref: string; digest: string }
 );

@@ -19,14 +19,16 @@ export function bindingIssue({
   credentialRef,
   certificateSha256,
   bootOrder,
+  console,
+  sshHostKey,
 }: BmcBinding): Issue | undefined {
   const scheme = schemes[driver];
   if (scheme === undefined) {
-    if (address === undefined && credentialRef === undefined && certificateSha256 === undefined)
-      return undefined;
+    const ofBmc = [address, credentialRef, certificateSha256, console, sshHostKey];
+    if (ofBmc.every((field) => field === undefined)) return undefined;
     return {
       path: 'bmc',
-      message: `driver ${driver} has no BMC: leave address, credentialRef and certificate out`,
+      message: `driver ${driver} has no BMC: leave address, credentialRef, certificate and console out`,
     };
   }
   if (address === undefined) return { path: 'bmc.address', message: `is required: ${scheme}host[:port]` };
@@ -35,6 +37,11 @@ export function bindingIssue({
   if (credentialRef === undefined) return { path: 'bmc.credentialRef', message: 'is required: secret://…' };
   if (driver === 'ipmi' && certificateSha256 !== undefined)
     return { path: 'bmc.certificateSha256', message: 'IPMI has no certificates' };
+  if (driver === 'ipmi' && (console === 'ssh' || sshHostKey !== undefined))
+    return {
+      path: 'bmc.console',
+      message: 'driver ipmi has its serial console by IPMI: enroll it for Redfish',
+    };
   if (bootOrder !== undefined)
     return { path: 'bmc.bootOrder', message: `is not for driver ${driver}, which sets the boot device` };
   return undefined;

@@ -16,7 +16,8 @@ export type IdPrefix =
   | 'boot'
   | 'ev'
   | 'step'
-  | 'sec';
+  | 'sec'
+  | 'rec';
 
 /** A new id: the prefix, `_`, and a lower-case ULID (48 bits of milliseconds, 80 random bits). */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Mac } from './bootEntry.ts';
 import { BootQuirks } from './bootQuirks.ts';
+import { ConsoleRecording } from './consoleRecording.ts';
 import { CacheImage, Digest } from './images.ts';
 import { Loader } from './loader.ts';
 import { SecretRef, SecretVersion } from './secrets.ts';
@@ -20,7 +21,11 @@ export const BmcBinding = Type.Object(
     credentialRef: Type.Optional(SecretRef),
     /** sha256 of the BMC's certificate (DER) in lower-case hex; without it the first one seen is pinned. */
     certificateSha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
-    /** Speak TLS 1.0 and weak ciphers with this one BMC, which has no better; its certificate is pinned all the same. */
+    /** How its serial console is reached: by its SSH, by IPMI's Serial over LAN, or (`auto`, the default) by SSH where it has that, else by IPMI. */
+    console: Type.Optional(Type.Enum(['auto', 'ssh', 'sol'])),
+    /** The host key of its SSH as OpenSSH writes it; without it the first one seen is pinned. */
+    sshHostKey: Type.Optional(Type.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$' })),
+    /** Speak TLS 1.0 and weak ciphers, and SSH's old algorithms, with this one BMC, which has no better; its certificate and key are pinned all the same. */
     oldTls: Type.Optional(Type.Boolean()),
     /** Which firmware an IPMI boot device is for; default: what the machine was seen to boot by, else `uefi`. */
     firmware: Type.Optional(Type.Enum(['uefi', 'bios'])),
@@ -55,6 +60,8 @@ export const SiteNode = Type.Object(
     /** What its UEFI firmware is handed; left out, the site's own choice counts. */
     loader: Type.Optional(Loader),
     bmc: Type.Optional(BmcBinding),
+    /** What its serial port prints is to be kept as events until then. */
+    recording: Type.Optional(ConsoleRecording),
     /** What the BMC's `credentialRef` stands for, when the centre keeps it; the site asks for it by a `SecretRequest`. */
     bmcSecret: Type.Optional(SecretVersion),
     /** What the BMC is being given in its place: whichever of the two it takes is right, until the centre knows which. */

@@ -5,7 +5,7 @@ import { type Login, type LoginMemory, Logins, type NextLogin } from '#base/logi
 import { Slots } from '#base/slots.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Failure, failureOf, ipmiError } from './failures.ts';
-import { commandsFile, passwordFile, runTool, type ToolRun } from './session.ts';
+import { commandsFile, passwordFile, type RunningTool, runTool, startTool, type ToolRun } from './session.ts';
 
 /** Cipher suites, best first: 17 is HMAC-SHA256, 3 HMAC-SHA1; what is below them does not protect the password (IPMI 2.0 table 22-20). */
 const cipherSuites = [17, 3] as const;
@@ -132,6 +132,17 @@ export class IpmiClient {
     this.#logins.know(login);
   }
 
+  /**
+   * Starts a command that goes on until it is ended, e.g. `['sol', 'activate']`, beside whatever else is run.
+   * @throws as `run`: whether the BMC lets us in is asked first
+   */
+  async start(command: readonly string[]): Promise<RunningTool> {
+    await this.raw(getDeviceId, { repeatable: true });
+    const { program = 'ipmitool', ciphers, address } = this.#options;
+    const args = [...this.#session(ciphers.find(address) ?? cipherSuites[0]), ...command];
+    return startTool({ program, args, password: this.#logins.current.password });
+  }
+
   async #inTurn(command: readonly string[], request: Request) {
     this.#check();
     // What prints a table does not tell a refused password from a BMC that is not there.
@@ -196,24 +207,18 @@ export class IpmiClient {
     { timeoutMs = commandMs, signal, hidden }: Request,
   ): Promise<ToolRun> {
     const { program = 'ipmitool' } = this.#options;
-    const { username, password } = this.#logins.current;
+    const { password } = this.#logins.current;
     const timing = ['-N', String(retries.seconds), '-R', String(retries.times)];
     // One -v has it say why no session came about; of tables it would make something else.
     const talk = isTable(command) || hidden !== undefined ? [] : ['-v'];
-    const args = [
-      '-I',
-      'lanplus',
-      ...this.#target,
-      ...['-U', username, '-f', passwordFile],
-      '-C',
-      String(suite),
-      '-L',
-      this.#role,
-      ...timing,
-      ...talk,
-      ...(hidden === undefined ? command : ['exec', commandsFile]),
-    ];
+    const sent = hidden === undefined ? command : ['exec', commandsFile];
+    const args = [...this.#session(suite), ...timing, ...talk, ...sent];
     return runTool({ program, args, password, commands: hidden?.join(' '), timeoutMs, signal });
+  }
+
+  #session(suite: number): string[] {
+    const login = ['-U', this.#logins.current.username, '-f', passwordFile];
+    return ['-I', 'lanplus', ...this.#target, ...login, '-C', String(suite), '-L', this.#role];
   }
 
   #check(): void {

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { closeSync, writeSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { isENOENT } from '#base/errors.ts';
 import { openMemoryFile } from '#base/libc.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -52,6 +53,31 @@ function inMemory(text: string): number {
   return fd;
 }
 
+/** A run of ipmitool that is spoken with; its end is for whoever started it to see. */
+export type RunningTool = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Starts ipmitool for as long as it takes. The password goes as with `runTool`. */
+export function startTool({
+  program,
+  args,
+  password,
+}: Pick<ToolOptions, 'program' | 'args' | 'password'>): RunningTool {
+  const fd = inMemory(password);
+  try {
+    return spawn(program, args, {
+      stdio: ['pipe', 'pipe', 'pipe', fd],
+      env: toolEnvironment(),
+    }) as RunningTool;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** One language for its messages, no clock but the BMC's, and nothing of the agent's own environment but where programs are. */
+function toolEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', HOME: '/nonexistent' };
+}
+
 function stopAfter(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
   const limit = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, 2 ** 31 - 1)));
   return signal === undefined ? limit : AbortSignal.any([limit, signal]);
@@ -66,8 +92,7 @@ function ended(
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe', ...files],
-      // One language for its messages, no clock but the BMC's, and nothing of the agent's own environment but where programs are.
-      env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', HOME: '/nonexistent' },
+      env: toolEnvironment(),
       signal: stop,
       killSignal: 'SIGKILL',
     });
@@ -85,7 +110,7 @@ function ended(
   });
 }
 
-function missing(program: string, cause: unknown): RailheadError {
+export function missing(program: string, cause: unknown): RailheadError {
   const message = `this site has no ${program}: install Debian's package ipmitool, or say where it is by bmc.ipmitool`;
   return new RailheadError('UNSUPPORTED', message, { reason: 'ipmitool-missing', program }, cause);
 }

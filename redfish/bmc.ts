@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Login, NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
+import type { SerialConsole } from '#console/session.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { BmcAccount } from '#contract/bmcPassword.ts';
@@ -26,6 +27,7 @@ import { clearBootDevice, setBootDevice } from './operations/setBootDevice.ts';
 import { type PowerOptions, setPower } from './operations/setPower.ts';
 import { type PinOptions, pinnedAgents } from './pin.ts';
 import { relayRequest } from './relay.ts';
+import { managerSshOf, serialConsoleOf } from './serialConsole.ts';
 import { findSystem } from './system.ts';
 import { vendorOf } from './vendors/index.ts';
 import { factsOf, type Vendor } from './vendors/vendor.ts';
@@ -81,6 +83,8 @@ export interface Bmc {
   readLog(mark: LogMark | undefined, limits?: Limits): Promise<LogReading | undefined>;
   /** How it tells of what happens. */
   readonly events: BmcEvents;
+  /** The ways to the machine's serial port: `redfish/serialConsole.ts`. */
+  serialConsole(): Promise<SerialConsole>;
   /** Sends one request as it is: `redfish/relay.ts`. */
   relay(request: RelayRequest, limits?: Limits): Promise<RelayAnswer>;
   /** As whom the BMC takes us, and what bounds it sets to passwords. */
@@ -183,6 +187,12 @@ class RedfishBmc implements Bmc {
 
   async readLog(mark: LogMark | undefined, limits: Limits = {}): Promise<LogReading | undefined> {
     return readEventLog(await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }), mark);
+  }
+
+  async serialConsole(): Promise<SerialConsole> {
+    const { client, path, vendor } = await this.#machine({ deadline: this.#clock.now() + usualLimitMs });
+    const { body } = await client.get(path);
+    return serialConsoleOf(body, vendor, await managerSshOf(client, body));
   }
 
   relay(request: RelayRequest, limits: Limits = {}): Promise<RelayAnswer> {

@@ -4,6 +4,9 @@ import type { Native } from './natives.ts';
 
 export const projectRoot = path.resolve(import.meta.dirname, '../..');
 
+/** What ssh2 does without, and finds missing in the executable: addons that would only make it faster. */
+const optionalNatives = ['cpu-features', '*/sshcrypto.node'];
+
 /**
  * The program and all it imports as one CommonJS text: Node keeps a
  * code cache, which halves the start, for CommonJS alone.
@@ -22,6 +25,7 @@ export async function bundle(entry: string, natives: readonly Native[]): Promise
     legalComments: 'none',
     banner: { js: "const executableUrl = require('node:url').pathToFileURL(process.execPath).href;" },
     define: { 'import.meta.url': 'executableUrl', 'import.meta.dirname': 'process.execPath' },
+    external: optionalNatives,
     plugins: [nativesInside(natives)],
   });
   return result.outputFiles[0]!.text;

@@ -13,6 +13,9 @@ import { watchBmcs } from './bmcEvents/bmcWatch.ts';
 import { pullOnDemand } from './cache/onDemand.ts';
 import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
+import { createConsoles } from './console/consoles.ts';
+import { consoleOpener } from './console/open.ts';
+import { startRecorder } from './console/recorder.ts';
 import { seenMachineNews } from './discovery/news.ts';
 import { SeenMachines } from './discovery/seenMachines.ts';
 import { confirmOperation } from './drivers/confirmOperation.ts';
@@ -115,6 +118,11 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
   const bmcs = keep(createBmcs({ open: drivers, log }));
   keep(await watchBmcs({ config, state, bmcs, kept, onEvent: news.wake, log }));
+  const { ipmitool } = config.bmc;
+  const { sshKeys, cipherSuites: ciphers } = state;
+  const openConsole = consoleOpener({ bmcs, sshKeys, ciphers, ipmitool, credentialsOf, log });
+  const consoles = keep(createConsoles(openConsole, log));
+  const recorder = keep(startRecorder({ state, consoles, onEvent: news.wake, log }));
   const admin = {
     siteId,
     stateDirectory,
@@ -127,6 +135,8 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     troubles,
     requests,
     bmcs,
+    consoles,
+    recorder,
     log,
   };
   keep(await openAdminListener(config.admin.listen, admin));

@@ -63,6 +63,7 @@ export const ReportedEvent = Type.Object({
   uuid: Type.Optional(Type.String({ maxLength: 64 })),
   health: Type.Optional(BmcHealth),
   logEntry: Type.Optional(BmcLogEntry),
+  recordingId: Type.Optional(Id),
 });
 export type ReportedEvent = Static<typeof ReportedEvent>;
 

@@ -4,6 +4,7 @@ import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
 import { noteDiscovered } from '../metal/discovery.ts';
 import { noteHealth } from '../metal/health.ts';
+import { noteEnded } from '../metal/recordings.ts';
 import { discoveryTopic, nodeTopic, workflowTopic } from '../signals.ts';
 import { isDuplicate, type Queries, type Store } from '../store/store.ts';
 import { noteAsked } from './asks.ts';
@@ -23,7 +24,8 @@ export async function recordSiteEvent(
     const refusal = nodeId === undefined ? unknownNode : await checkJoin(context, siteId, nodeId, event);
     if (refusal !== undefined) return refuseJoin(context, siteId, nodeId, event, refusal);
   }
-  const workflowId = nodeId === undefined ? undefined : await runningWorkflow(context.store, nodeId);
+  const workflowId =
+    nodeId === undefined || isConsole(event) ? undefined : await runningWorkflow(context.store, nodeId);
   if (!(await keepEvent(context, siteId, event, nodeId, workflowId))) return;
   if (event.type === 'machine.discovered') context.signals.notify(discoveryTopic(siteId));
   if (nodeId === undefined) return;
@@ -43,8 +45,8 @@ async function keepEvent(
 ): Promise<boolean> {
   const eventId = `${siteId}/${event.eventId}`;
   return once(store, async (queries) => {
-    const { type, at, mac, bootId, uuid, role, trust, reason, logEntry } = event;
-    const facts = { mac, bootId, uuid, role, trust, reason, logEntry };
+    const { type, at, mac, bootId, uuid, role, trust, reason, logEntry, recordingId } = event;
+    const facts = { mac, bootId, uuid, role, trust, reason, logEntry, recordingId };
     const text = event.text ?? describe(event);
     const cause = `site ${siteId}`;
     await recordEvent(queries, { eventId, type, at, text, cause, nodeId, workflowId, data: facts });
@@ -64,11 +66,17 @@ async function keepEvent(
     }
     if (type === 'machine.discovered') await noteDiscovered(queries, siteId, event);
     if (nodeId === undefined) return;
+    if (type === 'console.ended') await noteEnded(queries, nodeId, recordingId);
     if (event.health !== undefined) await noteHealth(queries, nodeId, at, event.health);
     if (type === 'agent.joined')
       await recordRamdiskJoin(queries, eventId, nodeId, event.join as RamdiskJoin, event);
     if (endsJoin(event)) await recordLoss(queries, nodeId, event);
   });
+}
+
+/** What a machine prints is for who may read the machine, whatever workflow runs: it may be a secret. */
+function isConsole({ type }: ReportedEvent): boolean {
+  return type.startsWith('console.');
 }
 
 /** The site has lost the ramdisk, or turned away all who claim to be it. */

@@ -5,6 +5,7 @@ import type { CentralContext } from '../context.ts';
 import { readPoolPolicy } from '../groups/poolPolicy.ts';
 import { withdrawnDigests } from '../images/withdrawal.ts';
 import { loaderFor } from '../metal/loader.ts';
+import { recordingOf } from '../metal/recordings.ts';
 import { bmcSecretsOf, siteSecrets } from '../secrets.ts';
 import { desiredImages } from '../siteCaches/desired.ts';
 import { pinnedDigests } from '../siteCaches/locations.ts';
@@ -66,6 +67,7 @@ interface NodeParts {
 function siteNode(node: Row<'nodes'>, { macs, secrets, poolQuirks }: NodeParts): SiteNode {
   const bootQuirks = mergedQuirks(parseJson<BootQuirks>(node.boot_quirks), poolQuirks);
   const loader = loaderFor(node);
+  const recording = recordingOf(node);
   return {
     nodeId: node.node_id,
     macs,
@@ -76,5 +78,6 @@ function siteNode(node: Row<'nodes'>, { macs, secrets, poolQuirks }: NodeParts):
     ...(bootQuirks === undefined ? {} : { bootQuirks }),
     ...(node.bmc === null ? {} : { bmc: JSON.parse(node.bmc) as NonNullable<SiteNode['bmc']> }),
     ...secrets,
+    ...(recording === undefined ? {} : { recording }),
   };
 }

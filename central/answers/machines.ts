@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Vlan } from '#contract/bootEntry.ts';
 import { BootQuirks } from '#contract/bootQuirks.ts';
+import { ConsoleRecording } from '#contract/consoleRecording.ts';
 import { Digest, TenantId } from '#contract/images.ts';
 import { Loader } from '#contract/loader.ts';
 import { BmcBinding } from '#contract/nodeSpec.ts';
@@ -79,6 +80,8 @@ export const Node = Type.Object({
   bmc: Type.Optional(BmcBinding),
   /** What its BMC may have in its password's place, since when: a change of it has not been seen to its end. */
   nextBmcSecret: Type.Optional(Type.Object({ ref: Type.String(), since: Time })),
+  /** Its serial console is being recorded. */
+  recording: Type.Optional(ConsoleRecording),
   bootQuirks: Type.Optional(BootQuirks),
   /** What is on its disk; beside a write that did not end, what was there before. */
   images: Type.Array(
@@ -126,5 +129,7 @@ export const nodes = {
   confirm: Type.Object({ nodeId: Type.String(), workflowId: Type.String(), confirmed: Type.String() }),
   redfish: Type.Object({ workflowId: Type.String() }),
   rotateBmcPassword: Type.Object({ workflowId: Type.String() }),
+  recordConsole: Type.Object({ ...ConsoleRecording.properties, cursor: Type.String() }),
+  endConsole: Type.Object({ recordingId: Type.String() }),
   list: pageSchema(Node),
 };

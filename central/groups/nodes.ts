@@ -20,6 +20,7 @@ import { relayProfile, rotateProfile } from '../profiles/builtin.ts';
 import { nodeTopic, siteTopic, workflowTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
 import { startWorkflow } from '../workflows/start.ts';
+import { nodeConsole } from './nodeConsole.ts';
 
 const closed = { additionalProperties: false };
 
@@ -169,6 +170,7 @@ export const nodes: Group = {
       return startWorkflow(context, { node, profile: rotateProfile, caller });
     },
   }),
+  ...nodeConsole,
   list: method({
     kind: 'read',
     action: 'compute:nodes:read',

@@ -328,4 +328,7 @@ ALTER TABLE operations ADD COLUMN confirm_told_at TEXT;
   `
 ALTER TABLE nodes ADD COLUMN next_secret_id TEXT;
 `,
+  `
+ALTER TABLE nodes ADD COLUMN recording TEXT;
+`,
 ];

@@ -23,6 +23,8 @@ interface EnrollFlags extends TenantFlags {
   bmcCredentialsFile?: string;
   bmcCertificateSha256?: string;
   bmcOldTls?: boolean;
+  bmcConsole?: string;
+  bmcSshHostKey?: string;
   bmcFirmware?: string;
   changeBmcPassword?: boolean;
   bootOrder?: string;
@@ -67,7 +69,20 @@ export function enrollCommand(environment: CliEnvironment): Command {
       '--change-bmc-password',
       'have the BMC given a password of its own in the place of that one, before anything else',
     )
-    .option('--bmc-old-tls', 'speak TLS 1.0 and weak ciphers with this BMC, which has no better')
+    .option(
+      '--bmc-old-tls',
+      "speak TLS 1.0, weak ciphers and SSH's old algorithms with this BMC, which has no better",
+    )
+    .addOption(
+      new Option(
+        '--bmc-console <way>',
+        'how its serial console is reached; default: by SSH where the BMC has that, else by IPMI',
+      ).choices(['auto', 'ssh', 'sol']),
+    )
+    .option(
+      '--bmc-ssh-host-key <fingerprint>',
+      'pin of its SSH host key, SHA256:… as ssh-keygen -l prints it',
+    )
     .addOption(
       new Option(
         '--bmc-firmware <kind>',
@@ -108,13 +123,15 @@ function enrollInput(flags: EnrollFlags, bmcCredentials: Credentials | undefined
 
 function bmcBinding(flags: EnrollFlags): object | undefined {
   const { bmcDriver, bmcAddress, bmcCredential, bmcCertificateSha256, bmcOldTls } = flags;
-  const { bmcFirmware, bootOrder, changeBmcPassword } = flags;
+  const { bmcConsole, bmcSshHostKey, bmcFirmware, bootOrder, changeBmcPassword } = flags;
   const binding = given({
     driver: bmcDriver,
     address: bmcAddress,
     credentialRef: bmcCredential,
     certificateSha256: bmcCertificateSha256,
     oldTls: bmcOldTls,
+    console: bmcConsole,
+    sshHostKey: bmcSshHostKey,
     firmware: bmcFirmware,
     bootOrder,
     changePassword: changeBmcPassword,

@@ -12,6 +12,7 @@ export const dell: Vendor = {
   eventLogs: ['Sel'],
   streamFilter: 'EventFormatType eq Event',
   streamRestMs: 25_000,
+  console: { commands: ['console com2'], otherwise: ['connect com2'], leave: '\x1c' },
   cdAttributes: ({ persistent }) => ({
     'ServerBoot.1.FirstBootDevice': 'VCD-DVD',
     'ServerBoot.1.BootOnce': persistent ? 'Disabled' : 'Enabled',
@@ -130,6 +131,13 @@ export const dell: Vendor = {
       knownFrom: 'dell/iDRAC-Redfish-Scripting issue 370',
       remedy: 'looks at its subscription with each round, and makes it anew',
       shownBy: 'a subscription that the BMC switched off (iDRAC) is made anew',
+    },
+    {
+      device: 'iDRAC',
+      does: 'tells nothing in SerialConsole; its SSH takes the password only as keyboard-interactive, and `console com2` (before: `connect com2`) leads to the serial port until Ctrl-\\',
+      knownFrom: 'metal-stack/go-hal README, NVIDIA/infra-controller ssh-console vendor.rs',
+      remedy: 'types it at the prompt; keeps Ctrl-\\ from operators’ keys and types it at the end',
+      shownBy: 'what a BMC does not tell of its serial console is known of its vendor: %s',
     },
   ],
 };

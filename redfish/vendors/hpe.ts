@@ -10,6 +10,7 @@ export const hpe: Vendor = {
   name: 'hpe',
   matches: (facts) => names(facts, 'hpe', 'hewlett'),
   eventLogs: ['IML'],
+  console: { commands: ['vsp'], free: ['stop /system1/oemhp_vsp1'], leave: '\x1b(' },
   bootFields: 'least',
   quirks: [
     {
@@ -74,6 +75,13 @@ export const hpe: Vendor = {
       knownFrom: 'ironcore-dev/metal-operator PR 755',
       remedy: 'the site takes both',
       shownBy: 'an event with its token is taken, with 200',
+    },
+    {
+      device: 'iLO',
+      does: 'has the serial port behind the command `vsp` of its SSH, until ESC (; whoever left without them has it still',
+      knownFrom: 'NVIDIA/infra-controller ssh-console vendor.rs, operators’ transcripts of iLO 3 and 4',
+      remedy: 'types it, and ESC ( at the end; `stop /system1/oemhp_vsp1` before it with --force',
+      shownBy: 'what a BMC does not tell of its serial console is known of its vendor: %s',
     },
   ],
 };

@@ -1,4 +1,5 @@
 import { generic } from './generic.ts';
+import { hpe } from './hpe.ts';
 import type { Vendor } from './vendor.ts';
 
 /** iLO 4: known by its firmware, or by the `Hp` that later ones no longer have. Its Redfish is older than the standard's first actions. */
@@ -7,6 +8,7 @@ export const ilo4: Vendor = {
   name: 'ilo4',
   matches: ({ firmwareVersion, oem }) =>
     firmwareVersion.startsWith('iLO 4') || (oem.includes('Hp') && !oem.includes('Hpe')),
+  ...(hpe.console && { console: hpe.console }),
   quirks: [
     {
       device: 'iLO 4',

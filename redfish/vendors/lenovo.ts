@@ -7,6 +7,12 @@ export const lenovo: Vendor = {
   name: 'lenovo',
   matches: (facts) => names(facts, 'lenovo'),
   eventLogs: ['StandardLog', 'PlatformLog', 'ActiveLog'],
+  console: {
+    commands: ['console 1'],
+    otherwise: ['console start'],
+    free: ['console kill 1'],
+    leave: '\x1b(',
+  },
   quirks: [
     {
       device: 'Lenovo ThinkSystem',
@@ -49,6 +55,13 @@ export const lenovo: Vendor = {
       knownFrom: 'bb-Ricardo/check_redfish issue 77',
       remedy: 'reads the first of them that is there',
       shownBy: 'the log %s of %s is the one that is read',
+    },
+    {
+      device: 'XCC',
+      does: 'has the serial port behind `console 1`, newer ones behind `console start`, until ESC (; some have it by IPMI alone',
+      knownFrom: 'NVIDIA/infra-controller ssh-console vendor.rs, dsx-ai-factory/infra-controller issue 528',
+      remedy: 'types the one, then the other, then asks by IPMI',
+      shownBy: 'what a BMC does not tell of its serial console is known of its vendor: %s',
     },
   ],
 };

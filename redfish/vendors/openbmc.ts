@@ -57,5 +57,12 @@ export const openbmc: Vendor = {
       remedy: 'reads it there too',
       shownBy: 'the contexts of %j are %j',
     },
+    {
+      device: 'OpenBMC',
+      does: 'has the serial port itself at SSH port 2200, with no command line before it',
+      knownFrom: 'openbmc/bmcweb redfish-core/lib/systems.hpp, NVIDIA IGX BMC guide (UART access)',
+      remedy: 'types nothing there; ends the connection and nothing else',
+      shownBy: 'OpenBMC has the serial port itself at port 2200',
+    },
   ],
 };

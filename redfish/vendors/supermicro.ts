@@ -11,6 +11,7 @@ export const supermicro: Vendor = {
   name: 'supermicro',
   matches: (facts) => names(facts, 'supermicro', 'super micro'),
   eventLogs: ['Log1'],
+  console: { commands: ['cd system1/sol1', 'start'] },
   bootFields: 'all',
   targets: { cd: ['UsbCd'] },
   quirks: [
@@ -69,6 +70,14 @@ export const supermicro: Vendor = {
       knownFrom: 'Linuxfabrik/monitoring-plugins PR 866',
       remedy: 'reads the system’s `Log1`',
       shownBy: 'the log %s of %s is the one that is read',
+    },
+    {
+      device: 'X11 and later',
+      does: 'writes two commands into ConsoleEntryCommand (`cd system1/sol1; start`), of which its shell takes one at a time; only Enter, Esc, T leaves the port',
+      knownFrom: 'stmcginnis/gofish oem/smc/computersystem_test.go, metal-stack/go-hal README',
+      remedy:
+        'types one after the other; ends the connection at the end, since Enter would go to the machine',
+      shownBy: 'Supermicro writes two commands in one: they are typed one after the other',
     },
   ],
 };

@@ -1,3 +1,4 @@
+import type { SshConsole } from '#console/session.ts';
 import type { BootDevice } from '#contract/steps.ts';
 import { asObject, asText, type JsonObject } from '../json.ts';
 import type { BootOverride } from '../operations/bootFields.ts';
@@ -41,6 +42,8 @@ export interface Vendor {
   streamFilter: string;
   /** How long it wants to be left alone between two streams of events, in milliseconds. */
   streamRestMs: number;
+  /** How its SSH leads to the serial port, where its Redfish does not tell; `port` is that of its command line. */
+  console?: Omit<SshConsole, 'port'>;
   /** The manager's attributes by which it boots virtual media, where its `Cd` is something else. */
   cdAttributes?: (override: Pick<BootOverride, 'persistent'>) => Record<string, string>;
 }

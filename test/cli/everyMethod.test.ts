@@ -7,6 +7,8 @@ const otherNames: Record<string, string> = {
   'nodes.update': 'label',
   'nodes.setBootQuirks': 'quirks',
   'nodes.setLoader': 'loader',
+  'nodes.recordConsole': 'console',
+  'nodes.endConsole': 'console',
   'sites.setInventory': 'inventory',
 };
 

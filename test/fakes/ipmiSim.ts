@@ -31,7 +31,8 @@ const user = { username: 'admin', password: 'p4ss:word-Xy' };
 // Here, since a new machine downloads it first: that is no test's time.
 const toolbox = await openToolbox(['ipmitool', 'openipmi'], { cacheDirectory: '.cache/debian' });
 
-export async function startIpmiSim(given: { password?: string } = {}): Promise<IpmiSim> {
+/** `serialPort`: a TCP port of this host that is the serial port of the machine. */
+export async function startIpmiSim(given: { password?: string; serialPort?: number } = {}): Promise<IpmiSim> {
   const { username, password } = { ...user, ...given };
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-ipmi-'));
   const file = (name: string) => path.join(directory, name);
@@ -44,7 +45,10 @@ export async function startIpmiSim(given: { password?: string } = {}): Promise<I
   };
   await reset();
   await script(file('chassis'), chassisScript(directory));
-  await writeFile(file('lan.conf'), lanConf(port, file('chassis'), username, password));
+  await writeFile(
+    file('lan.conf'),
+    lanConf({ port, chassis: file('chassis'), username, password, serialPort: given.serialPort }),
+  );
   await writeFile(file('bmc.emu'), emulator);
   await script(file('ipmitool'), toolScript(file('arguments'), toolbox.command('usr/bin/ipmitool', [])));
   const files = ['-c', file('lan.conf'), '-f', file('bmc.emu'), '-s', file('state'), '-n'];
@@ -129,7 +133,16 @@ exec ${program} ${args.join(' ')} "$@"
 `;
 }
 
-function lanConf(port: number, chassis: string, username: string, password: string): string {
+interface LanConf {
+  port: number;
+  chassis: string;
+  username: string;
+  password: string;
+  serialPort: number | undefined;
+}
+
+function lanConf({ port, chassis, username, password, serialPort }: LanConf): string {
+  const sol = serialPort === undefined ? '' : `  sol "tcp:127.0.0.1:${serialPort}" 115200\n`;
   return `name "railhead"
 set_working_mc 0x20
   startlan 1
@@ -139,7 +152,7 @@ set_working_mc 0x20
     guid a123456789abcdefa123456789abcdef
   endlan
   chassis_control "${chassis} 0x20"
-  user 1 true "" "" user 10 none md2 md5 straight
+${sol}  user 1 true "" "" user 10 none md2 md5 straight
   user 2 true "${username}" "${password}" admin 10 none md2 md5 straight
 `;
 }

@@ -57,6 +57,8 @@ const ownWord = {
   'event.logEntry.message': 'the same',
   'event.logEntry.sensor': 'the same',
   'event.logEntry.created': 'the same',
+  'event.recordingId':
+    'which recording of a console its words belong to: shown to operators, and ends no more than that',
 } as const;
 
 const isOwnWord = (field: string) => Object.hasOwn(ownWord, field);

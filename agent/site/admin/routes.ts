@@ -16,12 +16,16 @@ import type { SiteState } from '../store/state.ts';
 import { traceRoutes } from '../trace/routes.ts';
 import { shownEvent } from '../trace/shown.ts';
 import { confirmRoutes } from './confirm.ts';
+import { type ConsoleRouteParts, consoleRoutes } from './console.ts';
 import { type HealthParts, health } from './health.ts';
 import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
 import { type RedfishRouteParts, redfishRoutes } from './redfish.ts';
 
-export interface AdminParts extends HealthParts, Pick<RedfishRouteParts, 'bmcs'> {
+export interface AdminParts
+  extends HealthParts,
+    Pick<RedfishRouteParts, 'bmcs'>,
+    Pick<ConsoleRouteParts, 'consoles' | 'recorder'> {
   state: SiteState;
   revocations: Pick<Revocations, 'current'>;
   troubles: Pick<TroubleCounts, 'of'>;
@@ -68,6 +72,7 @@ export function createLocalDoor(parts: AdminParts): Door {
     ...traceRoutes(parts, localUser),
     ...confirmRoutes(parts, localUser),
     ...redfishRoutes(parts, localUser),
+    ...consoleRoutes(parts, localUser),
   ]);
   return door;
 }
@@ -94,6 +99,12 @@ function status({ siteId, state, kept, revocations, requests }: AdminParts) {
       state: startedAt === undefined ? 'received' : 'started',
     })),
     requests: requests.open().map(({ confirmed: _, ...request }) => request),
+    recordings: state.recordings.open().map(({ recordingId, nodeId, until, askedBy }) => ({
+      recordingId,
+      nodeId,
+      until: new Date(until).toISOString(),
+      askedBy,
+    })),
     resultsUntold: state.journal.untold(),
     bootEntries: state.entries.all(),
   };

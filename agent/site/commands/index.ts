@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addBootCa } from './bootCa.ts';
 import { addCache } from './cache/index.ts';
 import { addConfirm } from './confirm.ts';
+import { addConsole } from './console.ts';
 import { addImport } from './import.ts';
 import { addMachines } from './machines.ts';
 import { addRedfish } from './redfish.ts';
@@ -16,6 +17,7 @@ const commands: readonly ((site: Command) => void)[] = [
   addTrace,
   addConfirm,
   addRedfish,
+  addConsole,
   addBootCa,
 ];
 

@@ -1,3 +1,4 @@
+import type { SerialConsole } from '#console/session.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { BmcAccount } from '#contract/bmcPassword.ts';
@@ -50,6 +51,8 @@ export interface MachineDriver {
   readonly events?: BmcEvents;
   /** Sends one Redfish request as it is; only what speaks Redfish has it. */
   relay?(request: RelayRequest, options?: DriveOptions): Promise<RelayAnswer>;
+  /** The ways to the machine's serial port; only what speaks Redfish can tell. */
+  serialConsole?(): Promise<SerialConsole>;
   /** As whom it logs in at the BMC, and which passwords that takes; only what has a BMC has it. */
   readAccount?(options?: DriveOptions): Promise<BmcAccount>;
   /** Gives that account this password, and proves it by a new login; only what has a BMC has it. */

@@ -103,11 +103,11 @@ function stopping(): RailheadError {
 }
 
 /** Two nodes of one chassis may have one BMC; a machine without one is a place by itself. */
-function placeOf({ nodeId, bmc }: BoundNode): string {
+export function placeOf({ nodeId, bmc }: BoundNode): string {
   return bmc.address ?? `${bmc.driver} ${nodeId}`;
 }
 
-function boundNode(node: SiteNode): BoundNode {
+export function boundNode(node: SiteNode): BoundNode {
   const { bmc } = node;
   if (bmc?.address !== undefined) return { ...node, bmc: { ...bmc, address: canonicalAddress(bmc.address) } };
   if (bmc !== undefined) return { ...node, bmc };

@@ -8,17 +8,20 @@ export interface MostEvents {
   logsOfMachine: number;
   /** Of these, entries of BMCs' own logs, likewise. */
   bmcLogsOfMachine: number;
+  /** And of these, pieces of a recorded console: ten times as long as another event. */
+  consoleOfMachine: number;
   /** Of all machines that nobody has named. */
   ofStrangers: number;
   /** Of all nodes. */
   ofNodes: number;
 }
 
-/** An event takes about 400 bytes: some 25 MB in all. */
+/** An event takes about 400 bytes: some 25 MB in all, and a recorded console up to 1 MB. */
 const most: MostEvents = {
-  ofMachine: 500,
+  ofMachine: 750,
   logsOfMachine: 250,
   bmcLogsOfMachine: 100,
+  consoleOfMachine: 250,
   ofStrangers: 5_000,
   ofNodes: 50_000,
 };
@@ -82,7 +85,11 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   return {
     added({ type, mac, nodeId }) {
       kept[nodeId === undefined ? 'strangers' : 'nodes']++;
-      const mostOfType = { 'boot.log': limits.logsOfMachine, 'bmc.log': limits.bmcLogsOfMachine }[type];
+      const mostOfType = {
+        'boot.log': limits.logsOfMachine,
+        'bmc.log': limits.bmcLogsOfMachine,
+        'console.output': limits.consoleOfMachine,
+      }[type];
       if (mac !== undefined && mostOfType !== undefined) forget(trimLogs.all(mac, type, mostOfType));
       const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
       if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));

@@ -10,7 +10,15 @@ const everyMs = 3_600_000;
 
 type Pruned = Pick<
   SiteState,
-  'journal' | 'events' | 'entries' | 'tokens' | 'spec' | 'mediaUrls' | 'bmcMemories' | 'database'
+  | 'journal'
+  | 'events'
+  | 'entries'
+  | 'tokens'
+  | 'spec'
+  | 'mediaUrls'
+  | 'bmcMemories'
+  | 'recordings'
+  | 'database'
 >;
 
 /** Keeps the database from growing without end: at the start, and once an hour. */
@@ -28,8 +36,8 @@ export function startPruning(state: Pruned, log: Log): Closable {
 }
 
 function prune(state: Pruned): void {
-  const { journal, events, entries, tokens, database } = state;
-  for (const part of [journal, events, entries, tokens]) part.prune(Date.now() - keepMs);
+  const { journal, events, entries, tokens, recordings, database } = state;
+  for (const part of [journal, events, entries, tokens, recordings]) part.prune(Date.now() - keepMs);
   forgetStrangers(state);
   // The write-ahead log still has the bytes of what was forgotten until it begins anew.
   database.pragma('wal_checkpoint(TRUNCATE)');

@@ -159,4 +159,19 @@ export const migrations: readonly string[] = [
     place TEXT
   ) STRICT;
   `,
+  `
+  CREATE TABLE bmc_ssh_keys (
+    place TEXT PRIMARY KEY,
+    host_key TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE console_recordings (
+    recording_id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    asked_by TEXT NOT NULL,
+    kept INTEGER NOT NULL DEFAULT 0,
+    begun INTEGER NOT NULL DEFAULT 0,
+    ended INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  `,
 ];

@@ -18,9 +18,11 @@ import { type Journal, openJournal } from './journal.ts';
 import { type DeployedLoaders, openLoaders } from './loaders.ts';
 import { lockState } from './lock.ts';
 import { type MediaUrls, openMediaUrls } from './mediaUrls.ts';
+import { openRecordings, type Recordings } from './recordings.ts';
 import { migrations } from './schema.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { openSpec, type SpecStore } from './spec.ts';
+import { openSshKeys, type SshKeys } from './sshKeys.ts';
 
 /** Everything a site must not lose, in one SQLite file; the boot server's leases are in `leaseFile`. */
 export interface SiteState {
@@ -38,6 +40,8 @@ export interface SiteState {
   bmcPins: BmcPins;
   bmcMemories: BmcMemories;
   cipherSuites: CipherSuites;
+  sshKeys: SshKeys;
+  recordings: Recordings;
   loaders: DeployedLoaders;
   cachePins: CachePins;
   cacheCatalog: CacheCatalog;
@@ -69,6 +73,8 @@ export async function openState(stateDirectory: string, now: () => number = Date
     bmcPins: openBmcPins(database),
     bmcMemories: openBmcMemories(database),
     cipherSuites: openCipherSuites(database),
+    sshKeys: openSshKeys(database),
+    recordings: openRecordings(database),
     loaders: openLoaders(database),
     cachePins: openCachePins(database),
     cacheCatalog: openCacheCatalog(database),

@@ -61,8 +61,9 @@ function wordsOf(event: SiteEvent): string {
   return `seen for the first time${event.uuid === undefined ? '' : `, product UUID ${event.uuid}`}`;
 }
 
-/** A line as it is printed: time, what, words. */
-export function printed({ at, type, text }: TraceLine): string {
+/** A line as it is printed: time, what, words; of several lines of words those after the first stand below it. */
+export function printed({ at, type, text: words }: TraceLine): string {
   const clock = at.slice(11, 23);
+  const text = words.replaceAll('\n', `\n${' '.repeat(33)}`);
   return type.endsWith('advice') ? `${clock}   -> ${text}` : `${clock}  ${type.padEnd(18)} ${text}`;
 }

@@ -54,6 +54,8 @@ interface NodesTable {
   health_at: Time | null;
   /** The secret that its BMC is being given in the place of what `bmc` names. */
   next_secret_id: string | null;
+  /** How its serial console is to be recorded; one whose time is up is none. */
+  recording: Json | null;
 }
 
 interface NodeMacsTable {

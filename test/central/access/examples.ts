@@ -46,6 +46,8 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'nodes.events': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.confirm': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.acknowledge': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
+  'nodes.recordConsole': ({ nodeId }) => ({ tenantId: 'acme', nodeId, for: '10m' }),
+  'nodes.endConsole': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.redfish': ({ nodeId }) => ({ tenantId: 'acme', nodeId, method: 'GET', path: '/redfish/v1/' }),
   'nodes.rotateBmcPassword': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'nodes.list': () => ({ tenantId: 'acme' }),

@@ -13,6 +13,7 @@ import { bmcVirtualMedia } from './bmcVirtualMedia.ts';
 import { cacheCrash } from './cacheCrash.ts';
 import { cacheFullDisk } from './cacheFullDisk.ts';
 import { clockOff } from './clock.ts';
+import { serialConsole } from './console.ts';
 import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
 import { bios, uefi } from './firmware.ts';
@@ -102,4 +103,5 @@ export const cases: readonly EndToEndCase[] = [
   secureBootHttp,
   secureBootOwnKey,
   ipmi,
+  serialConsole,
 ];

@@ -61,6 +61,9 @@ const changingPaths: Record<string, string> = {
   'POST /v1/cache/import': '/v1/cache/import',
   'POST /v1/bmc/:nodeId/redfish': '/v1/bmc/node-1/redfish',
   'POST /v1/nodes/:nodeId/confirm': '/v1/nodes/node-1/confirm',
+  'POST /v1/nodes/:nodeId/console': '/v1/nodes/node-1/console',
+  'POST /v1/nodes/:nodeId/recording': '/v1/nodes/node-1/recording',
+  'POST /v1/nodes/:nodeId/recording/end': '/v1/nodes/node-1/recording/end',
 };
 
 /** The admin listener only reads, tells no secret, and knows no other method. */

@@ -39,6 +39,7 @@ const files: Readonly<Record<string, () => Promise<{ target: FuzzTarget }>>> = {
   elf: () => import('./elf.ts'),
   dcgm: () => import('./dcgm.ts'),
   ipmi: () => import('./ipmi.ts'),
+  console: () => import('./console.ts'),
   'debian-index': () => import('./debianIndex.ts'),
   toml: () => import('./toml.ts'),
 };

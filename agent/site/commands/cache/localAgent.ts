@@ -69,7 +69,7 @@ function onlyOurs(error: unknown): RailheadError | undefined {
   return error instanceof RailheadError ? error : undefined;
 }
 
-function unreachable(socketPath: string, error: unknown): RailheadError {
+export function unreachable(socketPath: string, error: unknown): RailheadError {
   const reason = systemCode(error) ?? 'unknown';
   const hint =
     reason === 'EACCES'

@@ -8,7 +8,14 @@ import { openSqlite } from '#base/sqlite.ts';
 import type { RamdiskJoin } from '#contract/join.ts';
 
 async function newEvents(
-  most = { ofMachine: 5, logsOfMachine: 2, bmcLogsOfMachine: 2, ofStrangers: 20, ofNodes: 30 },
+  most = {
+    ofMachine: 5,
+    logsOfMachine: 2,
+    bmcLogsOfMachine: 2,
+    consoleOfMachine: 1,
+    ofStrangers: 20,
+    ofNodes: 30,
+  },
 ) {
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-events-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -82,4 +89,20 @@ test('the lines of an installer displace one another and no step of a boot, and 
   expect(texts(events, 'b')).toEqual(['of another']);
   expect(events.untold(10)).toHaveLength(1);
   expect(events.dropped()).toBe(0);
+});
+
+test('what a recorded console prints displaces its own oldest pieces and no step of a boot', async () => {
+  const events = await newEvents({
+    ofMachine: 5,
+    logsOfMachine: 2,
+    bmcLogsOfMachine: 2,
+    consoleOfMachine: 2,
+    ofStrangers: 20,
+    ofNodes: 30,
+  });
+  events.add(boot('step', 'a', 'node_1'));
+  for (let at = 0; at < 50; at++)
+    events.add({ type: 'console.output', text: `${at}`, mac: 'a', nodeId: 'node_1', recordingId: 'rec_1' });
+  expect(texts(events, 'a')).toEqual(['step', '48', '49']);
+  expect(events.dropped()).toBe(48);
 });
