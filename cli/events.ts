@@ -14,7 +14,7 @@ interface EventPage {
   cursor: string;
 }
 
-/** Prints events, a line each, page after page, until `isEnd` says so of a page. */
+/** Prints events, a line each, several where a console printed several, page after page, until `isEnd` says so of a page. */
 export async function printEvents<Page extends object>(
   call: CallApi,
   method: `${string}.${string}`,
@@ -39,5 +39,6 @@ function printEvent(event: ShownEvent, { format }: ClientFlags): void {
   const { doneBytes, totalBytes } = event.data ?? {};
   const share =
     doneBytes === undefined || !totalBytes ? '' : ` ${Math.floor((100 * doneBytes) / totalBytes)} %`;
-  printLine(`${event.at}  ${event.type.padEnd(22)}  ${visible(event.text)}${share}`);
+  const rows = `${event.text}${share}`.split('\n');
+  for (const row of rows) printLine(`${event.at}  ${event.type.padEnd(22)}  ${visible(row)}`);
 }
