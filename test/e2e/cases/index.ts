@@ -6,6 +6,7 @@ import { only4011, proxy } from './besideDhcp.ts';
 import { biosUndionly } from './biosUndionly.ts';
 import { bitRot } from './bitRot.ts';
 import { bmcCycle } from './bmcCycle.ts';
+import { bmcEvents } from './bmcEvents.ts';
 import { bmcFlaky } from './bmcFlaky.ts';
 import { bmcPassword } from './bmcPassword.ts';
 import { bmcRedfish } from './bmcRedfish.ts';
@@ -69,6 +70,7 @@ export const cases: readonly EndToEndCase[] = [
   bmcCycle,
   bmcVirtualMedia,
   bmcFlaky,
+  bmcEvents,
   bmcRedfish,
   bmcPassword,
   sushy,
