@@ -5,7 +5,7 @@ import type { BootRequest } from './request.ts';
 
 export const mediumPattern = /^\/media\/([0-9a-f]{32})\.iso$/;
 
-/** Where one BMC reads its medium. Some take only a URL with this ending, and of few characters (iDRAC, Supermicro X11). */
+/** Where one BMC reads its medium. iDRACs take a CD only by a URL with this ending (dell/terraform-provider-redfish, pull request 84). */
 export function mediumPath(token: string): string {
   return `/media/${token}.iso`;
 }
