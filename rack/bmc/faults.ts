@@ -121,3 +121,9 @@ export function isFaultName(name: unknown): name is FaultName {
 export function faultRules(name: FaultName): readonly FaultRule[] {
   return faults[name].rules;
 }
+
+/** The rows of `docs/rack.md`: every fault, and what the BMC does. */
+export function faultTable(): string {
+  const rows = Object.entries(faults).map(([name, { summary }]) => `| \`${name}\` | ${summary} |`);
+  return ['| fault | what the BMC does |', '| --- | --- |', ...rows].join('\n');
+}
