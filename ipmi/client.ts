@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type Login, type LoginMemory, Logins, type NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
-import { RailheadError } from '#contract/errors.ts';
+import { checkCredentials } from './credentialBounds.ts';
 import { type Failure, failureOf, ipmiError } from './failures.ts';
 import { commandsFile, passwordFile, type RunningTool, runTool, startTool, type ToolRun } from './session.ts';
 
@@ -39,8 +39,6 @@ const pause = { firstMs: 1000, maxMs: 10_000 };
 const mostTries = 3;
 /** BMCs lock accounts that are tried too often: after a refusal nothing is sent for this long. */
 const restMs = 300_000;
-/** IPMI 2.0 §22.29. */
-const longestPassword = 20;
 /** IPMI 2.0 §20.1: harmless, and every BMC answers it. */
 const getDeviceId = [0x06, 0x01] as const;
 
@@ -76,7 +74,7 @@ export class IpmiClient {
   /**
    * What ipmitool prints for a command, e.g. `['chassis', 'power', 'status']`.
    * @throws RailheadError DRIVER_ERROR (`unreachable`, `credentials-refused`, `cipher-suite`, `busy`, `refused` with the completion
-   *   code), UNSUPPORTED (`ipmitool-missing`), INVALID_CONFIG (`password-length`)
+   *   code), UNSUPPORTED (`ipmitool-missing`), INVALID_CONFIG as `checkCredentials`
    */
   async run(command: readonly string[], request: Request = {}): Promise<string> {
     const done = await this.attempt(command, request);
@@ -222,15 +220,7 @@ export class IpmiClient {
   }
 
   #check(): void {
-    if (Buffer.byteLength(this.#logins.current.password) > longestPassword)
-      throw new RailheadError(
-        'INVALID_CONFIG',
-        `IPMI passwords have at most ${longestPassword} bytes: set a shorter one`,
-        {
-          path: 'credentialRef',
-          reason: 'password-length',
-        },
-      );
+    checkCredentials(this.#logins.current);
     if (this.clock.now() < this.#restUntil)
       throw ipmiError({ kind: 'credentials', words: 'not tried again yet' }, 'session');
   }

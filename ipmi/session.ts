@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { closeSync, writeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { isENOENT } from '#base/errors.ts';
+import { isENOENT, systemCode } from '#base/errors.ts';
 import { openMemoryFile } from '#base/libc.ts';
 import { RailheadError } from '#contract/errors.ts';
 
@@ -41,7 +41,7 @@ export async function runTool(options: ToolOptions): Promise<ToolRun> {
     for (const text of commands === undefined ? [password] : [password, commands]) files.push(inMemory(text));
     return await ended(program, args, files, stopAfter(timeoutMs, signal));
   } catch (error) {
-    throw isENOENT(error) ? missing(program, error) : error;
+    throw isENOENT(error) || systemCode(error) === 'EACCES' ? missing(program, error) : error;
   } finally {
     files.forEach(closeSync);
   }
@@ -93,9 +93,12 @@ function ended(
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe', ...files],
       env: toolEnvironment(),
-      signal: stop,
-      killSignal: 'SIGKILL',
+      // A group of its own, which ends as one: the program may be a script that starts ipmitool.
+      detached: true,
     });
+    const end = () => endGroup(child.pid);
+    stop.addEventListener('abort', end, { once: true });
+    if (stop.aborted) end();
     const texts = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name]?.setEncoding('utf8').on('data', (text: string) => {
@@ -104,13 +107,22 @@ function ended(
     child.once('error', (error) => {
       if (!stop.aborted) reject(error);
     });
-    child.once('close', (status) =>
-      resolve({ status: stop.aborted ? undefined : (status ?? undefined), ...texts }),
-    );
+    child.once('close', (status) => {
+      stop.removeEventListener('abort', end);
+      resolve({ status: stop.aborted ? undefined : (status ?? undefined), ...texts });
+    });
   });
 }
 
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
 export function missing(program: string, cause: unknown): RailheadError {
-  const message = `this site has no ${program}: install Debian's package ipmitool, or say where it is by bmc.ipmitool`;
+  const message = `this site cannot run ${program}: install Debian's package ipmitool, or say where it is by bmc.ipmitool`;
   return new RailheadError('UNSUPPORTED', message, { reason: 'ipmitool-missing', program }, cause);
 }

@@ -8,14 +8,18 @@ import { faultyTool, type Rule } from '../fakes/faultyTool.ts';
 /** A BMC that does what these rules say, and whoever drives it; time passes by sleeping only. */
 export async function setUpTool(
   rules: readonly Rule[],
-  { password = 'secret', memory = {} }: { password?: string; memory?: BootMemory } = {},
+  {
+    username = 'admin',
+    password = 'secret',
+    memory = {},
+  }: { username?: string; password?: string; memory?: BootMemory } = {},
 ) {
   const tool = await faultyTool(rules);
   const suites = new Map<string, number>();
   const clock = steppingClock();
   const common = {
     address: 'ipmi://192.0.2.7',
-    username: 'admin',
+    username,
     password,
     program: tool.program,
     ciphers: {
