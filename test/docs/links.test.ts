@@ -48,3 +48,7 @@ test('CONTRIBUTING says what each folder of code is for', () => {
   );
   expect([...folders].filter((folder) => !listed.includes(folder))).toEqual([]);
 });
+
+test.each([...pages])('no merge is left half-done in %s', (_file, text) => {
+  expect(text).not.toMatch(/^(<{7}|={7}|>{7})( |$)/m);
+});
