@@ -1,4 +1,5 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises';
+import { openSealer } from '#base/sealing.ts';
 import { type IpmiSim, startIpmiSim } from '../../fakes/ipmiSim.ts';
 import { findIn, findInFiles } from '../../fakes/markers.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
@@ -41,18 +42,20 @@ async function drive(report: Report, lab: Lab, sim: IpmiSim): Promise<void> {
   await enroll(lab, site, sim);
   await checkPower(report, lab, sim);
   await checkBoot(report, lab, sim);
+  const fresh = await checkPassword(report, lab);
   await checkHands(report, lab, site);
 
   report.phase('secrecy');
   const logs = Buffer.from([...running.lines, ...centre.lines].join('\n'));
-  const markers = { password };
+  const markers = { password, fresh };
   const found = [
     ...findIn('logs', logs, markers),
     ...findIn('arguments of ipmitool', Buffer.from(await sim.arguments()), markers),
     ...findInFiles([site.stateDirectory, lab.central], markers),
     ...(await environmentsWith(password)),
+    ...(await environmentsWith(fresh)),
   ];
-  report.check('the password is in no log, argument, environment or file', found.length === 0, found);
+  report.check('neither password is in any log, argument, environment or file', found.length === 0, found);
 }
 
 async function enroll(lab: Lab, site: LabSite, sim: IpmiSim): Promise<void> {
@@ -163,6 +166,25 @@ async function checkPersistent(report: Report, lab: Lab): Promise<void> {
   const { data } = await lab.call<{ workflowId: string }>('metal.deploy', deploy);
   const { error } = await ended(lab, data.workflowId);
   report.check('what the BMC does not keep is told', error?.details?.reason === 'not-stored', error);
+}
+
+/** Returns the new one. */
+async function checkPassword(report: Report, lab: Lab): Promise<string> {
+  report.phase('password');
+  const command = { tenantId, nodeId: 'old-server' };
+  const { data } = await lab.call<{ workflowId: string }>('nodes.rotateBmcPassword', command);
+  const rotated = await ended(lab, data.workflowId);
+  report.check('its password is changed', rotated.state === 'succeeded', rotated);
+  const { state } = await powered(lab, 'old-server', 'on');
+  report.check('and it is driven by the new one', state === 'succeeded');
+  await powered(lab, 'old-server', 'off');
+  const texts = await lab.host(async ({ store, keys }) => {
+    const rows = await store.selectFrom('secrets').select('sealed').execute();
+    return rows.map(({ sealed }) => openSealer(keys.atRest).open(sealed));
+  });
+  const fresh = texts.map((text) => text.split(':')[1] ?? '').find((text) => /^[\w-]{16}$/.test(text));
+  report.check('which the centre keeps beside the one of before', texts.length === 2 && fresh !== undefined);
+  return fresh ?? 'none was made';
 }
 
 async function checkHands(report: Report, lab: Lab, site: LabSite): Promise<void> {
