@@ -72,6 +72,30 @@ test('what the machines need is fetched ahead, and is there while the centre is 
   expect(requests).toHaveLength(1);
 });
 
+test('what a BMC is being given is fetched ahead and kept as well, and is a second login', async () => {
+  const next = { secretId: 'sec_next', version: 1 };
+  const { open, centre } = await setUp({
+    sec_one: { ...secret, text },
+    sec_next: { ...next, text: 'admin:marker-of-the-next' },
+  });
+  const { store, secrets } = open();
+  const both = nodes.map((node) => ({ ...node, bmcNextSecret: next }));
+  secrets.desire(both);
+  await expect.poll(() => store.find(next)).toBe('admin:marker-of-the-next');
+  secrets.desire(both);
+  centre.down = true;
+  const [node] = both;
+  expect(await bmcCredentials({ ...node, bmc }, secrets, { directory: '/none' })).toEqual({
+    username: 'admin',
+    password: 'marker-of-the-site',
+    next: { username: 'admin', password: 'marker-of-the-next', id: 'sec_next' },
+  });
+  secrets.desire(nodes);
+  expect(store.find(next)).toBeUndefined();
+  // What is not here yet, no BMC was given.
+  expect(await bmcCredentials({ ...node, bmc }, secrets, { directory: '/none' })).not.toHaveProperty('next');
+});
+
 test('a new version is fetched by whoever needs it first', async () => {
   const { open, texts } = await setUp();
   const { secrets } = open();
