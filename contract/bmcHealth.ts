@@ -18,7 +18,8 @@ export const BmcHealth = Type.Object(
 export type BmcHealth = Static<typeof BmcHealth>;
 
 /** In one sentence, for timelines. */
-export function healthText({ health, power, faults }: BmcHealth): string {
+export function healthText({ health, power, events, faults }: BmcHealth): string {
   const state = power === undefined ? '' : `, power ${power}`;
-  return `the BMC says ${health}${state}${faults.length === 0 ? '' : `: ${faults.join('; ')}`}`;
+  const way = events === undefined ? '' : ` (${events})`;
+  return `the BMC says ${health}${state}${way}${faults.length === 0 ? '' : `: ${faults.join('; ')}`}`;
 }

@@ -117,7 +117,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
   const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
   const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
   const bmcs = keep(createBmcs({ open: drivers, log }));
-  keep(await watchBmcs({ config, state, bmcs, kept, onEvent: news.wake, log }));
+  const watch = keep(await watchBmcs({ config, state, bmcs, kept, onEvent: news.wake, log }));
   const { ipmitool } = config.bmc;
   const { sshKeys, cipherSuites: ciphers } = state;
   const openConsole = consoleOpener({ bmcs, sshKeys, ciphers, ipmitool, credentialsOf, log });
@@ -134,6 +134,7 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     tap,
     troubles,
     requests,
+    watch,
     bmcs,
     consoles,
     recorder,

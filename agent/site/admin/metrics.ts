@@ -1,6 +1,7 @@
 import { version } from '#base/version.ts';
 import { type Trouble, troubles } from '#bootserver/troubles.ts';
 import type { CacheOverview } from '#cache/operator.ts';
+import { hookRefusals } from '../bmcEvents/hookListener.ts';
 import type { AdminParts } from './routes.ts';
 
 /** The figures of a site in Prometheus' text format, version 0.0.4. */
@@ -24,6 +25,11 @@ export function metrics({ state, cache, seen, siteId, kept, troubles: counts }: 
       ['', events.dropped()],
     ]),
     family('bcd_machines_seen', 'Machines that were seen on the boot network.', [['', seen.all().length]]),
+    family(
+      'bcd_bmc_events_refused',
+      'What was posted as an event of a BMC without the token of one, since the start.',
+      [['', hookRefusals.count]],
+    ),
     family('bcd_sightings_ignored', 'Sightings of new strangers that were passed over: too many came.', [
       ['', seen.ignored],
     ]),

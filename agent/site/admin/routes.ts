@@ -11,6 +11,7 @@ import { inventoryRoute } from '../cache/inventoryRoute.ts';
 import { cacheChangeRoutes, cacheReadRoutes } from '../cache/routes.ts';
 import type { SeenMachines } from '../discovery/seenMachines.ts';
 import type { Requests } from '../drivers/requests.ts';
+import type { HealthWatch } from '../health/watch.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { traceRoutes } from '../trace/routes.ts';
@@ -33,6 +34,7 @@ export interface AdminParts
   seen: Pick<SeenMachines, 'all' | 'ignored'>;
   tap: PacketTap;
   requests: Pick<Requests, 'open' | 'confirm'>;
+  watch: Pick<HealthWatch, 'lastOf'>;
   log: Log;
 }
 
@@ -121,13 +123,18 @@ function machines({ state }: AdminParts) {
   }));
 }
 
-/** Every machine that was seen, the last one first, with its node. */
-function discovered({ seen, state }: AdminParts) {
+/** Every machine that was seen, the last one first, with its node and what its BMC said last. */
+function discovered({ seen, state, watch }: AdminParts) {
   return seen.all().map((machine) => {
     const nodeId = machine.macs
       .map((mac) => state.spec.nodeByMac(mac)?.nodeId)
       .find((id) => id !== undefined);
-    return { ...machine, ...(nodeId !== undefined && { nodeId }) };
+    const health = nodeId === undefined ? undefined : watch.lastOf(nodeId);
+    return {
+      ...machine,
+      ...(nodeId !== undefined && { nodeId }),
+      ...(health !== undefined && { health }),
+    };
   });
 }
 

@@ -24,7 +24,7 @@ const bodyLimit = 256 * 1024;
 const rate = { perSecond: 5, burst: 50 };
 
 /** How many posts were turned away since the start, for want of a token that is known. */
-export const refusals = { count: 0 };
+export const hookRefusals = { count: 0 };
 
 /** Where BMCs post their events. Nothing of an event is believed: it is a reason to look at the BMC that it is from. */
 export function hookRoutes({ hooks, onDelivery }: HookParts): Route[] {
@@ -32,7 +32,7 @@ export function hookRoutes({ hooks, onDelivery }: HookParts): Route[] {
   const admit = ({ params }: { params: unknown }): string => {
     const nodeId = hooks.ownerOf((params as { token: string }).token);
     if (nodeId !== undefined) return nodeId;
-    refusals.count++;
+    hookRefusals.count++;
     throw unknownToken();
   };
   const row = (path: string): Route =>

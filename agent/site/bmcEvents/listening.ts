@@ -1,18 +1,16 @@
 import { backoffMs } from '#base/backoff.ts';
-import type { Log } from '#base/log.ts';
+import { systemClock } from '#base/clock.ts';
+import { ignore } from '#base/errors.ts';
 import { Slots } from '#base/slots.ts';
 import type { BmcEventsWay } from '#contract/bmcHealth.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { EventStream, Hook, StreamOptions } from '#redfish/events/events.ts';
 import { isNews } from '#redfish/events/news.ts';
-import type { Bmcs } from '../operations/bmcs.ts';
-import type { BmcHooks } from '../store/bmcHooks.ts';
+import { Posting, type PostingParts } from './posting.ts';
 
-export interface ListeningParts {
+export interface ListeningParts extends PostingParts {
   mode: 'auto' | 'poll';
-  bmcs: Pick<Bmcs, 'use'>;
-  hooks: Pick<BmcHooks, 'placeOf' | 'keepPlace'>;
   /** Something happened at a node's BMC, or may have while nobody listened. */
   look(nodeId: string): void;
   /** Where BMCs post to, where this site listens. */
@@ -21,7 +19,6 @@ export interface ListeningParts {
   checkMs: number;
   /** Something that an operator should know about a BMC's events. */
   say(node: SiteNode, text: string): void;
-  log: Log;
 }
 
 /** Pauses between tries, in milliseconds: a BMC that starts anew is away for minutes. */
@@ -44,12 +41,11 @@ const opening = new Slots(16);
 export class Listening {
   readonly node: SiteNode;
   readonly #parts: ListeningParts;
+  readonly #posting: Posting;
   readonly #over = new AbortController();
   readonly #done: Promise<void>;
   #stream: EventStream | undefined;
   #lastEventId: string | undefined;
-  #hooked = false;
-  #delivers = false;
   #failures = 0;
   #noStreamUntil = 0;
   #said = '';
@@ -58,24 +54,25 @@ export class Listening {
   constructor(node: SiteNode, startsInMs: number, parts: ListeningParts) {
     this.node = node;
     this.#parts = parts;
+    this.#posting = new Posting(node, parts);
     this.#done = this.#run(startsInMs);
   }
 
   /** Whether what happens is told to us, so that asking may be slower. A subscription counts once something came by it. */
   get isAlive(): boolean {
-    return this.#stream !== undefined || (this.#hooked && this.#delivers);
+    return this.#stream !== undefined || this.#posting.delivers;
   }
 
   get way(): BmcEventsWay {
     if (this.#stream !== undefined) return 'sse';
-    if (this.#hooked) return 'webhook';
+    if (this.#posting.isOn) return 'webhook';
     const { way, endedAt } = this.#lastWay;
     return Date.now() - endedAt < graceMs ? way : 'poll';
   }
 
   /** The BMC has posted an event. */
   delivered(): void {
-    this.#delivers = true;
+    this.#posting.delivered();
   }
 
   /** Ends the stream; `forget` deletes the subscription too. */
@@ -83,13 +80,13 @@ export class Listening {
     this.#over.abort();
     this.#stream?.close();
     await this.#done;
-    if (forget) await this.#unsubscribe();
+    if (forget) await this.#posting.unsubscribe();
   }
 
   async #run(startsInMs: number): Promise<void> {
     let waitMs = startsInMs;
     while (!this.#over.signal.aborted) {
-      await pausing(waitMs, this.#over.signal);
+      await systemClock.sleep(waitMs, this.#over.signal).catch(ignore);
       if (this.#over.signal.aborted) return;
       waitMs = await this.#once().catch((error: unknown) => this.#failed(error));
     }
@@ -99,7 +96,7 @@ export class Listening {
   async #once(): Promise<number> {
     const { hookOf, mode, checkMs } = this.#parts;
     if (mode === 'poll') {
-      await this.#unsubscribe();
+      await this.#posting.unsubscribe();
       return never;
     }
     const now = Date.now();
@@ -108,7 +105,7 @@ export class Listening {
       if (stream !== undefined) return this.#follow(stream);
     }
     if (hookOf === undefined) {
-      await this.#unsubscribe();
+      await this.#posting.unsubscribe();
       return Math.max(1000, this.#noStreamUntil - now);
     }
     return (await this.#hook(hookOf(this.node.nodeId))) ? checkMs : askAgainMs;
@@ -140,7 +137,7 @@ export class Listening {
     this.#stream = stream;
     if (this.#over.signal.aborted) stream.close();
     this.#saidNoMore();
-    await this.#unsubscribe();
+    await this.#posting.unsubscribe();
     // What happened before is not told by it.
     look(nodeId);
     const why = await stream.ended;
@@ -157,49 +154,24 @@ export class Listening {
 
   /** Whether the BMC posts to us. */
   async #hook(hook: Hook): Promise<boolean> {
-    const { bmcs, hooks, look, log } = this.#parts;
+    const { look, log } = this.#parts;
     const { nodeId } = this.node;
+    const before = this.#posting.isOn;
     try {
-      if (hooks.placeOf(nodeId) !== hook.prefix) await this.#unsubscribe();
-      // Before it is done: whatever ends this process, the subscription is found again.
-      hooks.keepPlace(nodeId, hook.prefix);
-      const done = await opening.run(() => bmcs.use(this.node, async (bmc) => bmc.events?.subscribe(hook)));
-      this.#hooked = done === 'made' || done === 'kept';
+      const done = await opening.run(() => this.#posting.subscribe(hook));
       if (done === 'made') {
-        this.#delivers = false;
         log.info({ nodeId }, 'a BMC posts its events');
         look(nodeId);
       }
-      if (!this.#hooked) hooks.keepPlace(nodeId, undefined);
-      else this.#saidNoMore();
+      if (done !== 'unsupported') this.#saidNoMore();
       this.#failures = 0;
-      return this.#hooked;
+      return done !== 'unsupported';
     } catch (error) {
-      this.#unhooked();
+      if (before) this.#lastWay = { way: 'webhook', endedAt: Date.now() };
       if (!isRefusal(error)) throw error;
       this.#say(`the BMC takes no subscription to its events: ${error.message}`);
       return false;
     }
-  }
-
-  async #unsubscribe(): Promise<void> {
-    const { bmcs, hooks, log } = this.#parts;
-    const { nodeId } = this.node;
-    const place = hooks.placeOf(nodeId);
-    this.#unhooked();
-    if (place === undefined) return;
-    try {
-      await bmcs.use(this.node, async (bmc) => bmc.events?.unsubscribe(place));
-      hooks.keepPlace(nodeId, undefined);
-    } catch (error) {
-      log.warn({ err: error, nodeId }, 'a subscription stays at a BMC');
-    }
-  }
-
-  #unhooked(): void {
-    if (this.#hooked) this.#lastWay = { way: 'webhook', endedAt: Date.now() };
-    this.#hooked = false;
-    this.#delivers = false;
   }
 
   /** The BMC is away, busy or refuses us: that is told by its health. */
@@ -229,17 +201,4 @@ function isRefusal(error: unknown): error is RailheadError {
   return !['unreachable', 'busy', 'credentials-refused', 'pin-mismatch'].includes(
     String(error.details?.reason),
   );
-}
-
-function pausing(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    timer.unref();
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

@@ -1,9 +1,10 @@
+import type { BmcHealth } from '#contract/bmcHealth.ts';
 import { isSameUuid } from '#contract/productUuid.ts';
 import type { SeenMachine } from '#contract/seenMachine.ts';
 
-export type ShownMachine = SeenMachine & { nodeId?: string };
+export type ShownMachine = SeenMachine & { nodeId?: string; health?: BmcHealth };
 
-const columns = ['LAST SEEN', 'BOOTS', 'NODE', 'CLIENT', 'MACS', 'UUID', 'PORT'] as const;
+const columns = ['LAST SEEN', 'BOOTS', 'NODE', 'HEALTH', 'CLIENT', 'MACS', 'UUID', 'PORT'] as const;
 
 /** `shown` of all machines that were seen; where others name the same product UUID, these are told. */
 export function machinesTable(shown: readonly ShownMachine[], all: readonly ShownMachine[]): string {
@@ -18,7 +19,7 @@ export function machinesTable(shown: readonly ShownMachine[], all: readonly Show
 }
 
 function rowOf(machine: ShownMachine, others: readonly string[]): string[] {
-  const { lastSeen, boots, nodeId, client, firmware, architecture, macs, uuid, relay } = machine;
+  const { lastSeen, boots, nodeId, health, client, firmware, architecture, macs, uuid, relay } = machine;
   const kind = [client, firmware, architecture].filter((fact) => fact !== undefined).join(' ');
   const port = [relay?.address, relay?.circuitId, relay?.remoteId].filter((fact) => fact !== undefined);
   const also = others.length === 0 ? '' : ` (same as ${others.join(', ')})`;
@@ -26,6 +27,7 @@ function rowOf(machine: ShownMachine, others: readonly string[]): string[] {
     lastSeen.slice(0, 19).replace('T', ' '),
     String(boots),
     nodeId ?? '-',
+    [health?.health, health?.power].filter((fact) => fact !== undefined).join(' ') || '-',
     kind || '-',
     macs.join(','),
     uuid === undefined ? '-' : `${uuid}${also}`,

@@ -16,6 +16,12 @@ test('a machine that tells the UUID of a node is shown as such, in either byte o
   expect(row).toContain('2026-01-01 10:20:30');
 });
 
+test('what the BMC of a node said last is shown', () => {
+  const health = { health: 'Critical' as const, power: 'on' as const, faults: [] };
+  const [, row] = machinesTable([machine('02:00:00:00:00:0c', { nodeId: 'node_2', health })], []).split('\n');
+  expect(row).toMatch(/node_2 +Critical on +-/);
+});
+
 test('a UUID that one machine has is shown alone, and one that many have names a few', () => {
   expect(machinesTable([node], [node])).not.toContain('same as');
   const many = Array.from({ length: 9 }, (_, at) => machine(`02:00:00:00:01:0${at}`, { uuid }));
