@@ -3,12 +3,13 @@ import type { Log } from '#base/log.ts';
 import type { ConsoleOutput, ConsoleSession, SerialConsole, SshConsole } from '#console/session.ts';
 import { openSsh } from '#console/ssh/open.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { Credentials } from '#contract/secrets.ts';
 import { type CipherMemory, IpmiClient } from '#ipmi/client.ts';
 import { openSol } from '#ipmi/sol.ts';
 import type { BoundNode } from '../drivers/open.ts';
 import { type Bmcs, drivenBy } from '../operations/bmcs.ts';
+import type { BmcCredentials } from '../secrets/bmcCredentials.ts';
 import type { SshKeys } from '../store/sshKeys.ts';
+import { byTheRightLogin } from './rightLogin.ts';
 
 export interface ConsoleParts {
   bmcs: Pick<Bmcs, 'use'>;
@@ -16,7 +17,7 @@ export interface ConsoleParts {
   ciphers: CipherMemory;
   /** The program of IPMI. */
   ipmitool: string;
-  credentialsOf(node: BoundNode): Promise<Credentials>;
+  credentialsOf(node: BoundNode): Promise<BmcCredentials>;
   log: Log;
 }
 
@@ -111,15 +112,17 @@ async function bySsh(
   const { address = '', sshHostKey, oldTls = false } = node.bmc;
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
   const place = `${host}:${console.port}`;
-  return openSsh({
-    host,
-    ...(await credentialsOf(node)),
-    console,
-    hostKey: sshHostKey ?? sshKeys.find(place),
-    onHostKey: (found) => sshKeys.keep(place, found),
-    oldCrypto: oldTls,
-    ...options,
-  });
+  return byTheRightLogin(await credentialsOf(node), (login) =>
+    openSsh({
+      host,
+      ...login,
+      console,
+      hostKey: sshHostKey ?? sshKeys.find(place),
+      onHostKey: (found) => sshKeys.keep(place, found),
+      oldCrypto: oldTls,
+      ...options,
+    }),
+  );
 }
 
 function required(ssh: SshConsole | undefined, { nodeId }: BoundNode): SshConsole {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Value } from 'typebox/value';
 import { BmcLogEntry } from '#contract/bmcLog.ts';
+import { userCount, userName } from '#ipmi/account/findUser.ts';
 import { bootFlags, notKept, parseBootFlags } from '#ipmi/bootOptions.ts';
 import { parseChassisStatus } from '#ipmi/chassis.ts';
 import { parseBytes } from '#ipmi/client.ts';
@@ -32,6 +33,8 @@ export const target: FuzzTarget = {
     for (const some of [bytes, input]) {
       parseChassisStatus(some);
       parseController(some);
+      userCount(some);
+      userName(some);
       const flags = parseBootFlags(some);
       if (flags !== undefined) notKept(bootFlags({ device: 'pxe', persistent: false }, 'uefi') ?? [], flags);
     }

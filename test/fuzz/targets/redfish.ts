@@ -18,7 +18,7 @@ import {
 import { sensorsOf, subsystemSensorsOf } from '#redfish/inspect/sensors.ts';
 import { asObject, asText, linkOf, parseBody } from '#redfish/json.ts';
 import { logEntryOf } from '#redfish/logs/entry.ts';
-import { messagesOf, saysOf } from '#redfish/messages.ts';
+import { messagesOf, passwordChangeAt, saysOf } from '#redfish/messages.ts';
 import { retryAfterMs } from '#redfish/retryAfter.ts';
 import { linkPath } from '#redfish/transport.ts';
 import { json, text } from '../inputs.ts';
@@ -77,6 +77,7 @@ export const target: FuzzTarget = {
     const body = parseBody(textOf);
     const resource = asObject(body);
     messagesOf(body);
+    passwordChangeAt(messagesOf(body));
     saysOf(messagesOf(body), 'ResetType', 'ActionParameterMissing');
     new BmcRefusal('GET', '/', { status: 400, headers: {}, body, text: textOf });
     for (const read of [bmcOf, cpuOf, diskOf, firmwareOf, gpuOf, memoryOf, nicOf]) read(resource);
