@@ -1,35 +1,11 @@
 import { isIPv4 } from 'node:net';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { networkOf, prefixOfMask } from '../address.ts';
-import { clientIdHex } from '../clientId.ts';
 import { isDomainName } from '../domainName.ts';
-import {
-  type Imported,
-  type ImportedHost,
-  type ImportedNetwork,
-  type ImportedOption,
-  NotTaken,
-} from '../model.ts';
-import { notTaken, type OptionKind, optionRow } from '../optionTable.ts';
-import { optionValue } from '../optionValue.ts';
+import { type Imported, type ImportedHost, type ImportedNetwork, NotTaken } from '../model.ts';
+import { option } from './options.ts';
+import { leave, type Reader, type Reading, type Scope, text } from './reading.ts';
 import { type Statement, statementsOf } from './statements.ts';
-
-/** What the statements around one say: inner ones go before outer ones. */
-interface Scope {
-  options: ImportedOption[];
-  leaseSeconds?: number;
-  network?: ImportedNetwork;
-  host?: ImportedHost;
-}
-
-interface Reading extends Imported {
-  /** Options that the file defines itself: `option name code 150 = ip-address;` */
-  defined: Map<string, { number: number; kind: OptionKind | undefined }>;
-  /** Those of the whole file: a host has them by its network. */
-  general: ImportedOption[];
-}
-
-type Reader = (statement: Statement, scope: Scope, reading: Reading) => void;
 
 const readers: Record<string, Reader> = {
   subnet,
@@ -178,67 +154,4 @@ function fixedAddress(statement: Statement, { host: owner }: Scope, reading: Rea
   owner.address = address;
   if (addresses.length > 1)
     leave(statement, reading, `only ${address} is taken: a site reserves one address for a machine`);
-}
-
-const definedKinds: Record<string, OptionKind> = {
-  'ip-address': 'addresses',
-  text: 'text',
-  string: 'hex',
-  boolean: 'flag',
-  'unsigned integer 8': 'uint8',
-  'integer 8': 'uint8',
-  'unsigned integer 16': 'uint16',
-  'integer 16': 'uint16',
-  'unsigned integer 32': 'uint32',
-  'integer 32': 'uint32',
-};
-
-/** `option name value[, value];` or `option name code 150 = ip-address;` */
-function option(statement: Statement, scope: Scope, reading: Reading): void {
-  const [, name = '', ...words] = statement.words.map(({ text: word }) => word);
-  if (words[0] === 'code') {
-    define(name, words, reading);
-    return;
-  }
-  if (words[0] === '=') throw new NotTaken('its value is an expression');
-  if (name === 'dhcp-client-identifier' && scope.host !== undefined) {
-    const clientId = clientIdHex(words.join(''));
-    if (clientId !== undefined) scope.host.clientId = clientId;
-    return;
-  }
-  const row = reading.defined.get(name) ?? optionRow(name.replace(/^option-(\d+)$/, '$1'));
-  if (row === undefined) throw new NotTaken(`option ${name} is not known here`);
-  const why = notTaken(row.number);
-  if (why !== undefined) throw new NotTaken(why);
-  const value = optionValue(
-    row.kind,
-    words.filter((word) => word !== ','),
-  );
-  if (value === undefined) throw new NotTaken('its value is not one that can be taken over');
-  const at = scope.options.findIndex(({ number }) => number === row.number);
-  if (at >= 0) scope.options.splice(at, 1);
-  scope.options.push({ number: row.number, value });
-}
-
-function define(name: string, words: readonly string[], reading: Reading): void {
-  const number = Number(words[1]);
-  const type = words
-    .slice(3)
-    .join(' ')
-    .replace(/^array of /, '');
-  if (!Number.isInteger(number) || number < 1 || number > 254 || /^option [a-z]/.test(type))
-    throw new NotTaken('no definition of an option that a site can have');
-  const kind = optionRow(name)?.kind ?? definedKinds[type];
-  reading.defined.set(name, { number, kind });
-}
-
-function text({ words }: Statement, at: number): string {
-  return words[at]?.text ?? '';
-}
-
-function leave(statement: Statement, { left }: Reading, why: string): void {
-  const words = statement.words
-    .map(({ text: word, quoted }) => (quoted ? JSON.stringify(word) : word))
-    .join(' ');
-  left.push({ where: `line ${statement.line}`, what: words.replaceAll(' ,', ','), why });
 }
