@@ -1,4 +1,5 @@
 import { RailheadError } from '#contract/errors.ts';
+import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient, Resource } from '../client.ts';
 import { asObject, type JsonObject, linkOf } from '../json.ts';
 import { followTask } from '../task.ts';
@@ -46,14 +47,19 @@ async function attributeResource(
     const link = linkOf(manager);
     if (link === undefined) continue;
     for (const candidate of attributeLinks((await client.get(link)).body)) {
-      const resource = await client.get(candidate);
-      const { Attributes } = resource.body;
-      if (names.every((name) => asObject(Attributes)[name] !== undefined)) return resource;
+      const resource = await client.get(candidate).catch(noneWhereRefused);
+      const attributes = asObject(resource?.body.Attributes);
+      if (resource !== undefined && names.every((name) => attributes[name] !== undefined)) return resource;
     }
   }
   const message =
     'this BMC boots virtual media only by attributes that it does not have: boot the image over the network (pxe) instead';
   throw new RailheadError('UNSUPPORTED', message, { reason: 'boot-device', device: 'cd' });
+}
+
+/** Of several groups of attributes one may not be ours to see. */
+function noneWhereRefused(error: unknown): undefined {
+  if (!(error instanceof BmcRefusal)) throw error;
 }
 
 function attributeLinks(manager: JsonObject): string[] {

@@ -271,7 +271,11 @@ describe('R21: Cd on iDRAC is the physical drive, so virtual media is booted by 
     const system = { ...recorded('dell/system'), Links: { ManagedBy: [link(manager)] } };
     const bench = await startBench({ system }, faults);
     bench.fake.tree[manager] = {
-      Links: { Oem: { Dell: { DellAttributes: [link(`${manager}/other`), link(attributes)] } } },
+      Links: {
+        Oem: {
+          Dell: { DellAttributes: [link(`${manager}/refused`), link(`${manager}/other`), link(attributes)] },
+        },
+      },
     };
     bench.fake.tree[`${manager}/other`] = { Attributes: { 'ServerPwr.1.PSRapidOn': 'Enabled' } };
     bench.fake.tree[attributes] = { Attributes: unset };

@@ -42,9 +42,10 @@ export async function startEmulator({ foreign, directory, user, tls }: EmulatorO
   const where = ['--fake', '-i', '127.0.0.1', '-p', `${port}`, '--config', file('emulator.conf')];
   const log = openSync(file('emulator.log'), 'a');
   // It keeps its machines in the folder for temporary files, where those of an earlier run may be.
+  // By the interpreter: the first line of the script names the folder where it was installed, which may have moved.
   const child = spawn(
-    foreign.emulator,
-    [...where, '--ssl-certificate', file('bmc.crt'), '--ssl-key', file('bmc.key')],
+    foreign.python,
+    [foreign.emulator, ...where, '--ssl-certificate', file('bmc.crt'), '--ssl-key', file('bmc.key')],
     {
       stdio: ['ignore', log, log],
       env: { ...process.env, TMPDIR: directory },
