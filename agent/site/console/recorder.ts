@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { ConsoleEventType } from '#contract/consoleRecording.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -14,6 +15,7 @@ export interface RecorderParts {
   consoles: Pick<Consoles, 'join'>;
   onEvent(): void;
   log: Log;
+  clock?: Clock;
 }
 
 /** Records the consoles that the centre or somebody at the site wants recorded. */
@@ -47,6 +49,7 @@ export function startRecorder(parts: RecorderParts): Recorder {
       consoles: parts.consoles,
       tell: (type, text) => tell(type, text, recordingId, node),
       keep: (characters) => state.recordings.kept(recordingId, characters),
+      ...(parts.clock && { clock: parts.clock }),
     });
     const over = recorder.run().then(
       (why) => finish(recordingId, node, why),

@@ -40,6 +40,7 @@ test('the native modules inside it work, and the thread of the leases: SQLite, z
     zstd: 'railhead',
     libc: true,
     leases: true,
+    ssh: true,
   });
 });
 

@@ -1,0 +1,42 @@
+import type { OpenConsole } from '#agent/site/console/open.ts';
+import type { ConsoleOutput } from '#console/session.ts';
+import type { SiteNode } from '#contract/nodeSpec.ts';
+
+export const node: SiteNode = {
+  nodeId: 'node-1',
+  macs: ['52:54:00:00:00:01'],
+  bmc: { driver: 'redfish', address: 'https://192.0.2.1', credentialRef: 'secret://bmc' },
+};
+
+interface OpenedSession {
+  output: ConsoleOutput;
+  takeOver: boolean;
+  typed: string;
+  isClosed: boolean;
+  end(why: string): void;
+}
+
+/** Sessions that a test prints on and breaks. `refuse` may fail the next opening. */
+export function fakeSessions() {
+  const sessions: OpenedSession[] = [];
+  const refusals: Error[] = [];
+  const open: OpenConsole = async (_node, { output, takeOver = false }) => {
+    const refusal = refusals.shift();
+    if (refusal !== undefined) throw refusal;
+    const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+    const session: OpenedSession = { output, takeOver, typed: '', isClosed: false, end };
+    sessions.push(session);
+    return {
+      by: 'ssh',
+      ended,
+      write: (keys) => {
+        session.typed += keys.toString();
+      },
+      close: async () => {
+        session.isClosed = true;
+        end('closed');
+      },
+    };
+  };
+  return { open, sessions, refuse: (error: Error) => void refusals.push(error) };
+}
