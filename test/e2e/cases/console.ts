@@ -1,13 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseGrant } from '#central/api/grants.ts';
+import { createToken } from '#central/api/tokens.ts';
+import { selfSignedIdentity } from '../../fakes/certificates.ts';
+import { startDropbear } from '../../fakes/dropbear.ts';
+import { FakeBmc, serveBmc, user } from '../../fakes/fakeBmc.ts';
 import { type IpmiSim, startIpmiSim } from '../../fakes/ipmiSim.ts';
 import { findIn, findInFiles } from '../../fakes/markers.ts';
 import { type SerialMachine, startSerialMachine } from '../../fakes/serialMachine.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
 import type { Lab, LabSite } from '../loopback/lab.ts';
-import { runProgram } from '../loopback/processes.ts';
+import { type Finished, runProgram } from '../loopback/processes.ts';
 import { eventually, withLab } from '../loopback/withLab.ts';
 import type { Report } from '../report.ts';
 
@@ -24,7 +29,7 @@ interface NodeEvent {
 export const serialConsole: EndToEndCase = {
   name: 'console',
   about:
-    'the serial console of a machine by IPMI: live at the site, also without the centre; recorded into its timeline, beside a workflow, past a break of the BMC’s session and a kill of the agent',
+    'the serial console of a machine by IPMI, and of another by the SSH of its BMC: live at the site, also without the centre; recorded into its timeline, beside a workflow, past a break of the BMC’s session and a kill of the agent',
   run: async (report) => {
     const machine = await startSerialMachine();
     const sim = await startIpmiSim({ password, serialPort: machine.port });
@@ -77,6 +82,8 @@ async function drive(report: Report, lab: Lab, sim: IpmiSim, machine: SerialMach
   const { data: node } = await lab.call<{ recording?: object }>('nodes.get', { tenantId, nodeId });
   report.check('the node shows no recording any more', node.recording === undefined, node);
 
+  await checkSsh(report, lab, site);
+
   report.phase('without the centre');
   await centre.stop();
   const alone = await atConsole(site, [], async (typist) => {
@@ -99,11 +106,52 @@ async function drive(report: Report, lab: Lab, sim: IpmiSim, machine: SerialMach
   report.phase('secrecy');
   const logs = Buffer.from([...first.lines, ...second.lines, ...centre.lines].join('\n'));
   const found = [
-    ...findIn('logs', logs, { password }),
+    ...findIn('logs', logs, { password, other: user.password }),
     ...findIn('arguments of ipmitool', Buffer.from(await sim.arguments()), { password }),
-    ...findInFiles([site.stateDirectory, lab.central], { password }),
+    ...findInFiles([site.stateDirectory, lab.central], { password, other: user.password }),
   ];
   report.check('the password is in no log, argument or file', found.length === 0, found);
+}
+
+/** A BMC whose Redfish tells of its SSH, with a command line before the serial port; followed by who asked, to its end. */
+async function checkSsh(report: Report, lab: Lab, site: LabSite): Promise<void> {
+  report.phase('by SSH');
+  const machine = await startSerialMachine();
+  const cli = { prompt: 'racadm>>', commands: ['console com2'], leave: '\x1c', serialPort: machine.port };
+  const ssh = await startDropbear(cli);
+  const told = { ServiceEnabled: true, Port: ssh.port, SharedWithManagerCLI: true };
+  const SerialConsole = { SSH: { ...told, ConsoleEntryCommand: 'console com2' } };
+  const system = { '@odata.id': '/redfish/v1/Systems/1', Manufacturer: 'Dell Inc.', SerialConsole };
+  const bmc = await serveBmc(new FakeBmc(system), await selfSignedIdentity());
+  const printing = setInterval(() => machine.print('from behind SSH\r\n'), 200);
+  try {
+    await lab.call('metal.enroll', {
+      ...{ tenantId, siteId: site.siteId, nodeId: 'by-ssh', macs: ['52:54:00:00:71:04'] },
+      bmc: { address: bmc.address, credentialRef: 'secret://bmc/ssh' },
+      bmcCredentials: user,
+    });
+    const followed = await followedConsole(lab, 'by-ssh', '8s');
+    const ok = followed.status === 0 && followed.output.includes('\nfrom behind SSH');
+    report.check('railhead nodes console prints it to its end', ok, followed);
+    report.check('by the SSH that Redfish told of', followed.output.includes("by the BMC's SSH"), followed);
+    report.check('and says why it ended', followed.output.includes('its time is up'), followed);
+  } finally {
+    clearInterval(printing);
+    await Promise.all([bmc.close(), ssh.stop(), machine.stop()]);
+  }
+}
+
+async function followedConsole(lab: Lab, node: string, forTime: string): Promise<Finished> {
+  const grants = ['compute:bmc:console', 'compute:nodes:read'].map((action) =>
+    parseGrant(`${action}@compute-node:${node}`),
+  );
+  const { token } = await lab.host(({ store }) =>
+    createToken(store, { name: 'support', grants, validMs: 600_000 }),
+  );
+  const tokenFile = path.join(lab.directory, 'support-token');
+  await writeFile(tokenFile, token);
+  const where = ['--server', lab.apiUrl, '--token-file', tokenFile, '--tenant', tenantId];
+  return runProgram('railhead', ['nodes', 'console', node, '--for', forTime, ...where]);
 }
 
 async function enroll(lab: Lab, site: LabSite, sim: IpmiSim): Promise<void> {

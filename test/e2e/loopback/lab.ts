@@ -42,6 +42,7 @@ export interface Lab {
   directory: string;
   central: string;
   agentsUrl: string;
+  apiUrl: string;
   call: Call;
   /** Starts the centre, always at the same addresses. */
   startCentre(options?: StartOptions): Promise<RunningProgram>;
@@ -70,12 +71,14 @@ export async function openLab(): Promise<Lab> {
     return program;
   };
   await makeCentre(central);
-  const call = await apiCaller(central, `http://127.0.0.1:${api}`);
+  const apiUrl = `http://127.0.0.1:${api}`;
+  const call = await apiCaller(central, apiUrl);
 
   const lab: Lab = {
     directory,
     central,
     agentsUrl,
+    apiUrl,
     call,
     host: (work) => onHost(central, work),
     pins: () => onHost(central, async ({ keys }) => centralPins(keys)),
