@@ -12,7 +12,7 @@ import type { SshKeys } from '../store/sshKeys.ts';
 import { byTheRightLogin } from './rightLogin.ts';
 
 export interface ConsoleParts {
-  bmcs: Pick<Bmcs, 'use'>;
+  bmcs: Pick<Bmcs, 'read'>;
   sshKeys: SshKeys;
   ciphers: CipherMemory;
   /** The program of IPMI. */
@@ -70,7 +70,7 @@ async function byEither(
 /** What the BMC tells of its ways. One whose web server does not answer may still have its serial console by IPMI. */
 async function waysOf(node: BoundNode, { bmcs }: ConsoleParts): Promise<SerialConsole> {
   try {
-    return (await bmcs.use(node, async (bmc) => bmc.serialConsole?.())) ?? { sol: { port: 623 } };
+    return (await bmcs.read(node, async (bmc) => bmc.serialConsole?.())) ?? { sol: { port: 623 } };
   } catch (error) {
     if (reasonOf(error) !== 'unreachable') throw error;
     return { sol: { port: 623 } };

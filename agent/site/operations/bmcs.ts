@@ -14,6 +14,8 @@ export interface Bmcs {
    * @throws RailheadError INVALID_STATE for a node without a BMC, or what its credentials or the BMC itself fail with
    */
   use<Result>(node: SiteNode, work: (bmc: MachineDriver) => Promise<Result>): Promise<Result>;
+  /** The same for what only reads: it waits for nobody where the session is open, e.g. while an operation waits minutes for a power state. */
+  read<Result>(node: SiteNode, work: (bmc: MachineDriver) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
   }
 
   async function entryOf(node: BoundNode, place: string): Promise<OpenBmc> {
-    const binding = JSON.stringify([node.bmc, node.bmcSecret, node.bmcNextSecret, node.macs]);
+    const binding = bindingOf(node);
     const known = opened.get(place);
     if (known?.binding === binding) return known;
     await close(place);
@@ -81,11 +83,18 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
     }
   }
 
+  async function use<Result>(node: SiteNode, work: (bmc: MachineDriver) => Promise<Result>): Promise<Result> {
+    const bound = boundNode(node);
+    const place = placeOf(bound);
+    return queues.run(place, () => (closed ? Promise.reject(stopping()) : useOpened(bound, place, work)));
+  }
+
   return {
-    use: async (node, work) => {
+    use,
+    read: async (node, work) => {
       const bound = boundNode(node);
-      const place = placeOf(bound);
-      return queues.run(place, () => (closed ? Promise.reject(stopping()) : useOpened(bound, place, work)));
+      const known = opened.get(placeOf(bound));
+      return known?.binding === bindingOf(bound) ? work(known.bmc) : use(node, work);
     },
     close: async () => {
       closed = true;
@@ -100,6 +109,10 @@ function stopping(): RailheadError {
   return new RailheadError('UNAVAILABLE', 'the site agent is stopping: ask again once it runs', {
     reason: 'stopping',
   });
+}
+
+function bindingOf({ bmc, bmcSecret, bmcNextSecret, macs }: BoundNode): string {
+  return JSON.stringify([bmc, bmcSecret, bmcNextSecret, macs]);
 }
 
 /** Two nodes of one chassis may have one BMC; a machine without one is a place by itself. */

@@ -113,7 +113,10 @@ async function drive(report: Report, lab: Lab, sim: IpmiSim, machine: SerialMach
   report.check('the password is in no log, argument or file', found.length === 0, found);
 }
 
-/** A BMC whose Redfish tells of its SSH, with a command line before the serial port; followed by who asked, to its end. */
+/**
+ * A BMC whose Redfish tells of its SSH, with a command line before the serial port; followed by who asked, to its end. It tells no power state, so
+ * that the operation of its enrolment waits for one all the while.
+ */
 async function checkSsh(report: Report, lab: Lab, site: LabSite): Promise<void> {
   report.phase('by SSH');
   const machine = await startSerialMachine();
@@ -135,6 +138,8 @@ async function checkSsh(report: Report, lab: Lab, site: LabSite): Promise<void> 
     report.check('railhead nodes console prints it to its end', ok, followed);
     report.check('by the SSH that Redfish told of', followed.output.includes("by the BMC's SSH"), followed);
     report.check('and says why it ended', followed.output.includes('its time is up'), followed);
+    const lines = followed.output.split('\n').filter((line) => line === 'from behind SSH');
+    report.check('it waits for no operation that uses the BMC', lines.length > 10, followed);
   } finally {
     clearInterval(printing);
     await Promise.all([bmc.close(), ssh.stop(), machine.stop()]);

@@ -135,7 +135,8 @@ function fakeBmcs(machine: FakeMachine): Bmcs {
     insertedMedia: () => call('insertedMedia', () => undefined),
     ejectMedia: () => call('ejectMedia', () => {}),
   } as Partial<Bmc> as Bmc;
-  return { use: (_node, work) => work(bmc), close: async () => {} };
+  const use: Bmcs['use'] = (_node, work) => work(bmc);
+  return { use, read: use, close: async () => {} };
 }
 
 /** A cache whose image is still on its way: `asked` resolves once someone waits for it. */

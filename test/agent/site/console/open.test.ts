@@ -36,7 +36,7 @@ async function opened(told: SerialConsole | Error, bmc: Partial<BmcBinding> = {}
     },
   } as unknown as MachineDriver;
   const open = consoleOpener({
-    bmcs: { use: async (_node, work) => work(driver) },
+    bmcs: { read: async (_node, work) => work(driver) },
     sshKeys: { find: (place) => pins.get(place), keep: (place, key) => void pins.set(place, key) },
     ciphers: { find: (place) => suites.get(place), keep: (place, suite) => void suites.set(place, suite) },
     ipmitool: sim.ipmitool,

@@ -107,3 +107,15 @@ test('once they are closed no session is opened that nobody would end', async ()
   });
   expect(fake.requests).toEqual([]);
 });
+
+test('what only reads waits for nobody where the session is open, and opens none of its own', async () => {
+  const { fake, node, open } = await setUp();
+  const bmcs = open();
+  expect(await bmcs.read(node, (bmc) => bmc.getPower())).toBe('off');
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const operation = bmcs.use(node, () => over);
+  expect(await bmcs.read(node, (bmc) => bmc.getPower())).toBe('off');
+  end();
+  await operation;
+  expect(fake.mostSessions).toBe(1);
+});
