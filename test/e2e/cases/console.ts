@@ -278,9 +278,9 @@ function printed(events: readonly NodeEvent[]): string {
 }
 
 async function consoleEvents(lab: Lab): Promise<NodeEvent[]> {
-  const types = ['started', 'joined', 'output', 'broken', 'ended'].map((name) => `console.${name}`);
-  const wanted = { tenantId, nodeId, types, limit: 200 };
-  return (await lab.call<{ items: NodeEvent[] }>('nodes.events', wanted)).data.items;
+  const wanted = { tenantId, nodeId, last: 200, limit: 200 };
+  const { data } = await lab.call<{ items: NodeEvent[] }>('nodes.events', wanted);
+  return data.items.filter(({ type }) => /^console\.(?!requested)/.test(type));
 }
 
 async function stateOf(lab: Lab, workflowId: string): Promise<string> {
