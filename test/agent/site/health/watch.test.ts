@@ -11,6 +11,7 @@ import { healthOf } from '#redfish/health.ts';
 function watched(
   say: (options: DriveOptions) => BmcHealth | Promise<BmcHealth>,
   bmc: SiteNode['bmc'] = { driver: 'ipmi', address: 'ipmi://192.0.2.1' },
+  everyMs = 5,
 ) {
   const events: Happening[] = [];
   let asked = 0;
@@ -28,7 +29,7 @@ function watched(
       events: { add: (event: Happening) => void events.push(event) },
     } as never,
     bmcs: { use: async (_node, work) => work(driver) },
-    everyMs: 5,
+    everyMs,
     logEveryMs: 60_000,
     onEvent: () => {
       heard.resolve();
@@ -37,7 +38,11 @@ function watched(
     log: silentLog(),
   });
   onTestFinished(() => watch.close());
-  return { events, next: () => heard.promise, asked: () => asked, close: () => watch.close() };
+  return {
+    ...{ events, next: () => heard.promise, asked: () => asked },
+    look: () => watch.look('node-1'),
+    close: () => watch.close(),
+  };
 }
 
 test('what a BMC says is told once, and again when it changes', async () => {
@@ -74,6 +79,16 @@ test('a BMC that does not answer does not hold up the end, and is not called los
   await expect.poll(asked).toBe(1);
   await close();
   expect(events).toEqual([]);
+});
+
+test('a BMC that tells a hundred things is asked at once, and once', async () => {
+  const ipmi = { driver: 'ipmi', address: 'ipmi://192.0.2.1' } as const;
+  const { next, asked, look } = watched(() => ({ health: 'OK', power: 'on', faults: [] }), ipmi, 3_600_000);
+  for (let event = 0; event < 100; event++) look();
+  await next();
+  for (let event = 0; event < 100; event++) look();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(asked()).toBe(1);
 });
 
 test('a machine without a BMC is not asked', async () => {
