@@ -1,28 +1,48 @@
-import { type BmcLogEntry, type LogMark, type LogReading, readingOf } from '#contract/bmcLog.ts';
+import { type BmcLogEntry, fingerprint, type LogMark, type LogReading, readingOf } from '#contract/bmcLog.ts';
 import type { IpmiClient } from './client.ts';
 
-/** Old BMCs read their records one by one. */
-const listMs = 150_000;
-/** Names of sensors cost the reading of all sensor records: nobody's operation waits longer for them. */
-const namesMs = 30_000;
+/** Old BMCs read their records one by one: nobody's operation waits longer for them. */
+const listMs = 30_000;
+/** No more entries are read at once, the newest. */
+const mostRead = 64;
 const log = 'sel';
 
 /**
- * Reads what is new in the System Event Log (IPMI 2.0 §31). One command, as long as the log says that nothing was added; the first reading
- * tells nothing and remembers all. New entries are read once more with the names of their sensors.
+ * Reads what is new in the System Event Log (IPMI 2.0 §31). One command, as long as the log says that nothing was added; else as many of the
+ * newest entries as were added, and the one before them, which tells whether the log was cleared or goes round in a circle. The first reading
+ * tells nothing, and remembers the newest entry.
  * @throws RailheadError as the client
  */
 export async function readSel(client: IpmiClient, mark: LogMark | undefined): Promise<LogReading> {
-  const { state, count } = parseSelInfo(await client.run(['sel', 'info'], { repeatable: true }));
+  const { state, count = mostRead } = parseSelInfo(await client.run(['sel', 'info'], { repeatable: true }));
   if (state !== undefined && mark?.state === state) return { mark, fresh: [], cleared: false };
-  const listed = count === 0 ? [] : parseSel(await list(client, ['sel', 'list'], listMs));
-  const given = { entries: listed.toReversed(), count: listed.length, whole: true };
-  const { mark: next, fresh, cleared } = readingOf(log, given, mark);
-  return {
-    mark: state === undefined ? next : { ...next, state },
-    fresh: fresh.length === 0 ? [] : await withNames(client, fresh),
-    cleared,
-  };
+  const added = mark === undefined ? 0 : Math.max(0, count - mark.count);
+  const entries = await newestEntries(client, count, added + 1, mark);
+  const reading = readingOf(log, { entries, count, whole: entries.length >= count }, mark);
+  const next = state === undefined ? reading.mark : { ...reading.mark, state };
+  const { fresh } = reading;
+  return { ...reading, mark: next, fresh: fresh.length === 0 ? [] : await withNames(client, fresh) };
+}
+
+/** The newest first: `wanted`, and more of them when no known one is among these. */
+async function newestEntries(
+  client: IpmiClient,
+  count: number,
+  wanted: number,
+  mark: LogMark | undefined,
+): Promise<BmcLogEntry[]> {
+  const known = new Set(mark?.seen);
+  const isKnown = (entry: BmcLogEntry) => known.has(fingerprint(entry));
+  const most = Math.min(count, mostRead);
+  if (most === 0) return [];
+  const some = await last(client, Math.min(wanted, most));
+  const more = mark !== undefined && wanted < most && !some.some(isKnown) ? await last(client, most) : some;
+  const end = more.findIndex(isKnown);
+  return end < 0 ? more : more.slice(0, end + 1);
+}
+
+async function last(client: IpmiClient, count: number): Promise<BmcLogEntry[]> {
+  return parseSel(await list(client, ['sel', 'list', 'last', String(count)], listMs)).toReversed();
 }
 
 function list(client: IpmiClient, command: readonly string[], timeoutMs: number): Promise<string> {
@@ -32,7 +52,7 @@ function list(client: IpmiClient, command: readonly string[], timeoutMs: number)
 /** Without the names when the BMC takes too long for them. */
 async function withNames(client: IpmiClient, fresh: readonly BmcLogEntry[]): Promise<BmcLogEntry[]> {
   const command = ['sel', 'elist', 'last', String(fresh.length)];
-  const { stdout } = await client.attempt(command, { timeoutMs: namesMs });
+  const { stdout } = await client.attempt(command, { timeoutMs: listMs });
   const named = new Map(parseSel(stdout).map((entry) => [keyOf(entry), entry.sensor]));
   return fresh.map((entry) => {
     const sensor = named.get(keyOf(entry)) ?? entry.sensor;

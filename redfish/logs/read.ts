@@ -9,8 +9,9 @@ const mostPages = 100;
 const mostSingle = 64;
 
 /**
- * Reads what is new in the log at `entries`. The first reading tells nothing and remembers all. A BMC that lists the newest first is read until
- * something known comes; one that skips on demand, from the last known entry on; else the whole log is read.
+ * Reads what is new in the log at `entries`. The first reading tells nothing, and remembers what it takes to know the newest entry again. Later a
+ * BMC that lists the newest first is read until something known comes; one that skips on demand, from the last known entry on; else the whole
+ * log is read.
  * @throws BmcRefusal and as `RedfishClient.get`
  */
 export async function readLog(
@@ -20,15 +21,39 @@ export async function readLog(
 ): Promise<LogReading> {
   const mark = before?.log === entries ? before : undefined;
   const features = asObject((await client.root()).ProtocolFeaturesSupported);
+  const skips = features.TopSkipQuery === true;
   const isKnown = knownBy(mark);
-  if (mark?.oldestFirst === true && mark.count > 1 && features.TopSkipQuery === true) {
-    const end = await readPages(client, `${entries}?$skip=${mark.count - 1}`, isKnown);
+  if (skips && mark?.oldestFirst === true && mark.count > 1) {
+    const end = await readPages(client, fromOn(entries, mark.count - 1), never);
     // Else it was cleared, or goes round in a circle.
     const [first] = end.pages;
-    if (first !== undefined && isKnown(first)) return reading(entries, { ...end, ended: false }, mark);
+    const count = Math.max(end.count, mark.count - 1 + end.pages.length);
+    if (first !== undefined && isKnown(first)) return reading(entries, { ...end, count, ended: false }, mark);
   }
-  const whole = await readPages(client, startOf(entries, features), isKnown);
-  return whole.links.length > 0 ? readSingly(client, entries, whole, mark) : reading(entries, whole, mark);
+  const start = startOf(entries, features);
+  const read =
+    mark === undefined
+      ? await readFirst(client, entries, start, skips)
+      : await readPages(client, start, (page) => !isOldestFirst(page) && page.some(isKnown));
+  return read.links.length > 0 ? readSingly(client, entries, read, mark) : reading(entries, read, mark);
+}
+
+/** Old logs have hundreds of pages: at first contact one of them will do, where the newest entry is on it or can be skipped to. */
+async function readFirst(
+  client: RedfishClient,
+  entries: string,
+  start: string,
+  skips: boolean,
+): Promise<Pages> {
+  const page = await readPages(client, start, (found) => found.length > 0);
+  if (page.ended || page.links.length > 0 || !isOldestFirst(page.pages)) return page;
+  if (!skips || page.count <= page.pages.length) return readPages(client, start, never);
+  const end = await readPages(client, fromOn(entries, page.count - 1), never);
+  return { ...end, count: page.count, ended: false };
+}
+
+function fromOn(entries: string, at: number): string {
+  return `${entries}?$skip=${at}`;
 }
 
 interface Pages {
@@ -48,12 +73,19 @@ function startOf(entries: string, features: JsonObject): string {
 
 type IsKnown = (entry: BmcLogEntry) => boolean;
 
+const never = () => false;
+
 function knownBy(mark: LogMark | undefined): IsKnown {
   const seen = new Set(mark?.seen);
   return (entry) => seen.has(fingerprint(entry));
 }
 
-async function readPages(client: RedfishClient, first: string, isKnown: IsKnown): Promise<Pages> {
+/** Page after page, until one is `enough`. */
+async function readPages(
+  client: RedfishClient,
+  first: string,
+  enough: (page: readonly BmcLogEntry[]) => boolean,
+): Promise<Pages> {
   const read: Pages = { pages: [], links: [], count: 0, ended: false };
   let next: string | undefined = first;
   for (let page = 0; page < mostPages && next !== undefined; page++) {
@@ -64,8 +96,7 @@ async function readPages(client: RedfishClient, first: string, isKnown: IsKnown)
     const told = body['Members@odata.count'];
     read.count = typeof told === 'number' ? told : read.pages.length + read.links.length;
     next = nextOf(body, next);
-    const newestFirst = found.entries.length > 1 && !isOldestFirst(found.entries);
-    if (newestFirst && found.entries.some(isKnown)) return read;
+    if (next !== undefined && enough(found.entries)) return read;
   }
   read.ended = next === undefined;
   return read;
@@ -88,11 +119,14 @@ function membersOf({ Members }: JsonObject): { entries: BmcLogEntry[]; links: st
   return { entries, links };
 }
 
+/** What is older than something known is not new, whether it was read before or not. */
 function reading(entries: string, { pages, count, ended }: Pages, mark: LogMark | undefined): LogReading {
   const oldestFirst = isOldestFirst(pages);
   const newestFirst = oldestFirst ? pages.toReversed() : pages;
-  const read = readingOf(entries, { entries: newestFirst, count, whole: ended }, mark);
-  return { ...read, mark: { ...read.mark, oldestFirst } };
+  const known = newestFirst.findIndex(knownBy(mark));
+  const read = known < 0 ? newestFirst : newestFirst.slice(0, known + 1);
+  const told = readingOf(entries, { entries: read, count, whole: ended && known < 0 }, mark);
+  return { ...told, mark: { ...told.mark, oldestFirst } };
 }
 
 /** By the numbers where there are any, since the clock may have been set back; else by the times. */

@@ -55,6 +55,8 @@ test('new entries of a SEL are told once, also after it was cleared, by one comm
   await sim.reset();
   expect(await read()).toEqual({ fresh: [], cleared: false });
   expect(await sim.commands()).toEqual(['sel info']);
+  await add(...Array.from({ length: 80 }, () => powerOff));
+  expect((await read()).fresh).toHaveLength(64);
   await ipmitool('sel', 'clear');
   await add(powerOff, powerOff);
   const again = 'Power Unit #0x01: Power off/down (), Asserted';

@@ -57,6 +57,13 @@ describe('new entries are told once', () => {
     ]);
   });
 
+  test('and at the first contact with a long log two pages are read and no more', async () => {
+    const { rack, read } = await startRackBmc();
+    for (let at = 1; at <= 1000; at++) rack.eventLog.write(`old ${at}`);
+    expect((await read()).mark?.count).toBe(1000);
+    expect(rack.requests.filter(({ url }) => url.includes('/Entries'))).toHaveLength(2);
+  });
+
   test('over several pages', async () => {
     const { rack, read } = await startRackBmc();
     rack.eventLog.write('old');
