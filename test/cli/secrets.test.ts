@@ -11,6 +11,7 @@ import { createSite } from '#central/sites.ts';
 import { type Central, startCentral } from '#central/start.ts';
 import { type CliEnvironment, withApi } from '#cli/client.ts';
 import { metalCommand } from '#cli/metal.ts';
+import { nodesCommand } from '#cli/nodes.ts';
 import { secretsCommand } from '#cli/secrets.ts';
 import { runCommand } from './commandLine.ts';
 
@@ -92,4 +93,31 @@ test('enrolling takes the credentials of the BMC from a file, and says when they
     api<{ items: object[] }>('nodes.list', { tenantId: 'root' }),
   );
   expect((await call).items).toHaveLength(1);
+});
+
+test('a factory password is changed by a flag of the enrolment, and later by a command of its own', async () => {
+  const bmc = ['--bmc-address', 'https://10.0.0.3', '--bmc-credential', 'secret://bmc/two'];
+  const place = ['--tenant', 'root', '--site', siteId, '--mac', '02:00:00:00:00:03', '--node-id', 'fresh'];
+  await runCommand(metalCommand(environment), 'enroll', ...place, ...bmc, '--change-bmc-password');
+  const ask = <Data>(method: `${string}.${string}`, input: object) =>
+    withApi(environment, { format: 'json' }, (api) => api<Data>(method, { tenantId: 'root', ...input }));
+  const node = await ask<{ workflowId: string; bmc: object }>('nodes.get', { nodeId: 'fresh' });
+  expect(node.bmc).not.toHaveProperty('changePassword');
+  const { workflowId } = node;
+  const { steps } = await ask<{ steps: { use: string }[] }>('workflows.get', { workflowId });
+  expect(steps.map(({ use }) => use)).toEqual(['bmc.rotatePassword', 'power.getPower', 'inspect.oob']);
+  const rotate = () =>
+    runCommand(nodesCommand(environment), 'rotate-bmc-password', 'fresh', '--tenant', 'root');
+  await expect(rotate()).rejects.toMatchObject({ details: { reason: 'workflow-running' } });
+  await ask('workflows.cancel', { workflowId });
+  await expect
+    .poll(async () => (await ask<{ state: string }>('workflows.get', { workflowId })).state)
+    .toBe('cancelled');
+  const waiting = rotate();
+  const newest = await expect
+    .poll(async () => (await ask<{ workflowId: string }>('nodes.get', { nodeId: 'fresh' })).workflowId)
+    .not.toBe(workflowId)
+    .then(() => ask<{ workflowId: string }>('nodes.get', { nodeId: 'fresh' }));
+  await ask('workflows.cancel', { workflowId: newest.workflowId });
+  await expect(waiting).rejects.toMatchObject({ code: 'INVALID_STATE', details: { reason: 'cancelled' } });
 });

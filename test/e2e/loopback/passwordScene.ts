@@ -137,7 +137,8 @@ export async function openPasswordScene(
       };
       bmc.app.server.on('request', count);
       const workflowId = await startRotation(nodeId);
-      await killed;
+      // Streams of events come and go between the others: a rotation may have a request less than the one before.
+      await Promise.race([killed, ended(workflowId)]);
       await restart[whom]();
       const { method, url } = bmc.requests[before + at - 1] ?? { method: '', url: '' };
       return { ended: await ended(workflowId), request: `${method} ${url}` };
