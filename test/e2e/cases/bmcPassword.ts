@@ -180,7 +180,9 @@ async function killSite(report: Report, scene: PasswordScene): Promise<void> {
 async function killCentre(report: Report, scene: PasswordScene): Promise<void> {
   const requests = await scene.requestsOf(() => scene.rotate('own'));
   for (const at of [1, requests - 3, requests]) {
-    const { ended, request } = await scene.rotateKilled('own', at, 'centre');
+    const meanwhile = async () =>
+      report.check(`without it the site gets in (${at})`, await scene.readsAtSite('own'));
+    const { ended, request } = await scene.rotateKilled('own', at, 'centre', meanwhile);
     report.check(`centre killed at ${at}: ${kindOf(request)}`, ended.state === 'succeeded', ended);
     await checkSettled(report, scene, `after the centre was killed at ${at}`);
   }

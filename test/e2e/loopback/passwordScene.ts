@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type SimulatedBmc, type SimulatedBmcOptions, startSimulatedBmc } from '#rack/bmc/simulatedBmc.ts';
 import { type Find, findIn, findInFiles } from '../../fakes/markers.ts';
 import type { Lab } from './lab.ts';
-import type { RunningProgram } from './processes.ts';
+import { type RunningProgram, runProgram } from './processes.ts';
 import { eventually } from './withLab.ts';
 
 const tenantId = 'root';
@@ -41,7 +41,10 @@ export interface PasswordScene {
     nodeId: string,
     at: number,
     whom: 'site' | 'centre',
+    meanwhile?: () => Promise<void>,
   ): Promise<{ ended: Workflow; request: string }>;
+  /** Whether the site, by its own word alone, reads something of the BMC. */
+  readsAtSite(nodeId: string): Promise<boolean>;
   /** Called once the BMC has stored a password. */
   afterChange(listener: (() => void) | undefined): void;
   restartSite(): Promise<void>;
@@ -127,7 +130,7 @@ export async function openPasswordScene(
       await work();
       return bmc.requests.length - before;
     },
-    rotateKilled: async (nodeId, at, whom) => {
+    rotateKilled: async (nodeId, at, whom, meanwhile) => {
       const before = bmc.requests.length;
       const { promise: killed, resolve } = Promise.withResolvers<void>();
       const count = () => {
@@ -139,9 +142,15 @@ export async function openPasswordScene(
       const workflowId = await startRotation(nodeId);
       // Streams of events come and go between the others: a rotation may have a request less than the one before.
       await Promise.race([killed, ended(workflowId)]);
+      await meanwhile?.();
       await restart[whom]();
       const { method, url } = bmc.requests[before + at - 1] ?? { method: '', url: '' };
       return { ended: await ended(workflowId), request: `${method} ${url}` };
+    },
+    readsAtSite: async (nodeId) => {
+      const request = ['GET', '/redfish/v1/Systems/1', '--config', site.configFile];
+      const { status, output } = await runProgram('bcd', ['site', 'redfish', nodeId, ...request]);
+      return status === 0 && output.includes('PowerState');
     },
     afterChange: (listener) => {
       changed = listener;
