@@ -5,14 +5,20 @@ export type Fru = Readonly<Record<string, string>>;
 export function parseFrus(text: string): Fru[] {
   const units: Record<string, string>[] = [];
   for (const line of text.split('\n')) {
-    const [, name, value] = /^\s*([A-Za-z][A-Za-z0-9 ]*?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) continue;
+    const [name, value] = fieldOf(line);
+    if (!/^[A-Za-z][A-Za-z0-9 ]*$/.test(name)) continue;
     if (name === 'FRU Device Description') units.push({});
     // A unit may have several extra fields of one name; the first counts.
     const unit = units.at(-1);
     if (unit !== undefined && value !== '' && !Object.hasOwn(unit, name)) unit[name] = value;
   }
   return units;
+}
+
+/** Name and value of a line that ipmitool prints; both are empty where there is no colon. */
+export function fieldOf(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  return colon < 0 ? ['', ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
 }
 
 export interface MachineFru {

@@ -1,5 +1,6 @@
 import { type BmcLogEntry, fingerprint, type LogMark, type LogReading, readingOf } from '#contract/bmcLog.ts';
 import type { IpmiClient } from './client.ts';
+import { fieldOf } from './fru.ts';
 
 /** Old BMCs read their records one by one: nobody's operation waits longer for them. */
 const listMs = 30_000;
@@ -66,8 +67,10 @@ function keyOf({ id, created = '', message }: BmcLogEntry): string {
 
 /** What `sel info` says that changes with each entry; no `state` where the BMC does not tell when it was written to last. */
 export function parseSelInfo(text: string): { state?: string; count?: number } {
-  const field = (name: string) => new RegExp(`^${name}\\s*:\\s*(.*?)\\s*$`, 'm').exec(text)?.[1];
-  const [entries, added, deleted] = ['Entries', 'Last Add Time', 'Last Del Time'].map(field);
+  const fields = new Map(text.split('\n').map(fieldOf));
+  const [entries, added, deleted] = ['Entries', 'Last Add Time', 'Last Del Time'].map((name) =>
+    fields.get(name),
+  );
   const count = /^\d{1,6}$/.test(entries ?? '') ? Number(entries) : undefined;
   const tells = added !== undefined && !/not available/i.test(added);
   return {
@@ -86,7 +89,7 @@ export function parseSel(text: string): BmcLogEntry[] {
     if (id === undefined || !/^[0-9a-f]{1,8}$/i.test(id) || time === undefined) return [];
     const [event, direction] = rest;
     const words = [event, direction].filter((word) => word !== undefined && word !== '');
-    const message = words.join(', ').slice(0, 512) || sensor || 'without a message';
+    const message = (words.join(', ') || sensor || 'without a message').slice(0, 512);
     const severity = severityOf(event ?? '');
     return [
       {
