@@ -3,6 +3,9 @@ export interface Closable {
   close(): Promise<void> | void;
 }
 
+/** Notes a part that was started, so that it is ended with all others, and hands it back. */
+export type Keep = <Part extends Closable>(part: Part) => Part;
+
 /** Ends what was started in reverse order, all of it even when one fails; the first failure is thrown at the end. */
 export async function closeAll(started: readonly Closable[]): Promise<void> {
   const failures: unknown[] = [];

@@ -1,6 +1,6 @@
 import { ignore } from '#base/errors.ts';
 import { openLog } from '#base/log.ts';
-import { type Closable, closeAll } from '#base/shutdown.ts';
+import { type Closable, closeAll, type Keep } from '#base/shutdown.ts';
 import { version } from '#base/version.ts';
 import { PacketTap } from '#bootserver/packetTap.ts';
 import type { Operation } from '#contract/operations.ts';
@@ -9,19 +9,12 @@ import { startRenewing } from '../join/renewing.ts';
 import { keepRevocations } from '../join/revocations.ts';
 import { trustExchange } from '../join/trustExchange.ts';
 import { openAdminListener, openLocalSocket } from './admin/listener.ts';
-import { watchBmcs } from './bmcEvents/bmcWatch.ts';
 import { pullOnDemand } from './cache/onDemand.ts';
 import { openSiteCache } from './cache/openSiteCache.ts';
 import type { SiteConfig } from './config.ts';
-import { createConsoles } from './console/consoles.ts';
-import { consoleOpener } from './console/open.ts';
-import { startRecorder } from './console/recorder.ts';
 import { seenMachineNews } from './discovery/news.ts';
 import { SeenMachines } from './discovery/seenMachines.ts';
 import { confirmOperation } from './drivers/confirmOperation.ts';
-import type { BoundNode } from './drivers/open.ts';
-import { createRequests } from './drivers/requests.ts';
-import { siteDrivers } from './drivers/siteDrivers.ts';
 import { connectCentre } from './link/centreClient.ts';
 import { startLink } from './link/link.ts';
 import { createProgressBox } from './link/progress.ts';
@@ -30,11 +23,10 @@ import { openMachineListener } from './machines/listener.ts';
 import { createPresence } from './machines/presence.ts';
 import { mediaPlaces } from './mediaPlaces.ts';
 import { machineListens } from './networks.ts';
+import { openBmcs } from './openBmcs.ts';
 import { openBoot } from './openBoot.ts';
-import { createBmcs } from './operations/bmcs.ts';
 import { startExecutor } from './operations/executor.ts';
-import { bmcCredentials } from './secrets/bmcCredentials.ts';
-import { openAtRest, openSiteSecrets, secretPlaces } from './secrets/open.ts';
+import { openAtRest, openSiteSecrets } from './secrets/open.ts';
 import { workUntilRevoked } from './standDown.ts';
 import { startPruning } from './store/pruning.ts';
 import { openState } from './store/state.ts';
@@ -58,8 +50,6 @@ export async function startSite(config: SiteConfig, environment: NodeJS.ProcessE
   }
   return { close: () => closeAll(started) };
 }
-
-type Keep = <Part extends Closable>(part: Part) => Part;
 
 async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, keep: Keep): Promise<void> {
   const log = openLog('bcd', config.logLevel);
@@ -107,43 +97,29 @@ async function startParts(config: SiteConfig, environment: NodeJS.ProcessEnv, ke
     log,
   };
   keep(await openMachineListener(listens, parts));
-  const requests = createRequests(state.events, news.wake);
-  const { troubles } = bootServer;
-  const { stateDirectory } = config;
   const server = config.central.url ?? kept.current.server;
   const client = connectCentre(server, kept);
   const secrets = keep(openSiteSecrets({ state, client, identity: kept.current, sealer, log }));
-  const places = secretPlaces(config, environment);
-  const credentialsOf = (node: BoundNode) => bmcCredentials(node, secrets, places);
-  const drivers = siteDrivers(config, { state, seen, requests, credentialsOf, log });
-  const bmcs = keep(createBmcs({ open: drivers, log }));
-  const watch = keep(await watchBmcs({ config, state, bmcs, kept, onEvent: news.wake, log }));
-  const { ipmitool } = config.bmc;
-  const { sshKeys, cipherSuites: ciphers } = state;
-  const openConsole = consoleOpener({ bmcs, sshKeys, ciphers, ipmitool, credentialsOf, log });
-  const consoles = keep(createConsoles(openConsole, log));
-  const recorder = keep(startRecorder({ state, consoles, onEvent: news.wake, log }));
+  const bmcParts = { state, seen, secrets, kept, onEvent: news.wake, log };
+  const siteBmcs = await openBmcs(config, environment, bmcParts, keep);
   const admin = {
+    ...siteBmcs,
     siteId,
-    stateDirectory,
+    stateDirectory: config.stateDirectory,
     kept,
     revocations,
     state,
     cache,
     seen,
     tap,
-    troubles,
-    requests,
-    watch,
-    bmcs,
-    consoles,
-    recorder,
+    troubles: bootServer.troubles,
     log,
   };
   keep(await openAdminListener(config.admin.listen, admin));
   keep(await openLocalSocket(localSocket(config), admin));
   const startWork = () => {
     const { signingKeys } = kept;
+    const { bmcs, requests } = siteBmcs;
     const executor = startExecutor({
       ...{ siteId, signingKeys, state, cache, bmcs, secrets },
       mediaPlaces: mediaPlaces(config.bmc.mediaUrl, bootServer),
