@@ -31,12 +31,25 @@ const user = { username: 'admin', password: 'p4ss:word-Xy' };
 // Here, since a new machine downloads it first: that is no test's time.
 const toolbox = await openToolbox(['ipmitool', 'openipmi'], { cacheDirectory: '.cache/debian' });
 
-/** `serialPort`: a TCP port of this host that is the serial port of the machine. */
-export async function startIpmiSim(given: { password?: string; serialPort?: number } = {}): Promise<IpmiSim> {
+export interface IpmiSimOptions {
+  password?: string;
+  /** At a free port of loopback unless named. */
+  host?: string;
+  port?: number;
+  /** The TCP port that is the serial port of the machine, at `serialHost`; loopback unless named. */
+  serialPort?: number;
+  serialHost?: string;
+  /** How a program is started where that host is, e.g. in another network namespace. */
+  within?: (command: readonly string[]) => [program: string, args: string[]];
+}
+
+export async function startIpmiSim(given: IpmiSimOptions = {}): Promise<IpmiSim> {
   const { username, password } = { ...user, ...given };
+  const { host = '127.0.0.1', serialHost = '127.0.0.1', serialPort } = given;
+  const { within = ([program = '', ...args]) => [program, args] } = given;
   const directory = await mkdtemp(path.join(tmpdir(), 'railhead-ipmi-'));
   const file = (name: string) => path.join(directory, name);
-  const port = await freeUdpPort();
+  const port = given.port ?? (await freeUdpPort());
   await mkdir(file('state'));
   const reset = async () => {
     await writeFile(file('power'), '0');
@@ -47,20 +60,24 @@ export async function startIpmiSim(given: { password?: string; serialPort?: numb
   await script(file('chassis'), chassisScript(directory));
   await writeFile(
     file('lan.conf'),
-    lanConf({ port, chassis: file('chassis'), username, password, serialPort: given.serialPort }),
+    lanConf({
+      ...{ host, port, username, password },
+      chassis: file('chassis'),
+      serial: serialPort === undefined ? undefined : `${serialHost}:${serialPort}`,
+    }),
   );
   await writeFile(file('bmc.emu'), emulator);
   await script(file('ipmitool'), toolScript(file('arguments'), toolbox.command('usr/bin/ipmitool', [])));
   const files = ['-c', file('lan.conf'), '-f', file('bmc.emu'), '-s', file('state'), '-n'];
-  const [program, args] = toolbox.command('usr/bin/ipmi_sim', files);
+  const [program, args] = within(toolbox.command('usr/bin/ipmi_sim', files).flat());
   const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'inherit'] });
   const died = once(child, 'exit').then(() => Promise.reject(new Error('ipmi_sim does not start')));
-  await Promise.race([listening(port), died]);
+  await Promise.race([listening(host, port), died]);
   died.catch(() => {});
   const lines = async () =>
     (await readFile(file('arguments'), 'utf8')).split('\n').filter((line) => line !== '');
   return {
-    address: `ipmi://127.0.0.1:${port}`,
+    address: `ipmi://${host}:${port}`,
     username,
     password,
     ipmitool: file('ipmitool'),
@@ -78,10 +95,10 @@ export async function startIpmiSim(given: { password?: string; serialPort?: numb
 }
 
 /** Asks whether anybody is there until somebody is (ASF presence ping): the simulator keeps what it prints to itself. */
-async function listening(port: number): Promise<void> {
+async function listening(host: string, port: number): Promise<void> {
   const socket = createSocket('udp4');
   const ping = Buffer.from('0600ff06000011be80000000', 'hex');
-  const asking = setInterval(() => socket.send(ping, port, '127.0.0.1'), 20);
+  const asking = setInterval(() => socket.send(ping, port, host), 20);
   try {
     await once(socket, 'message');
   } finally {
@@ -134,19 +151,20 @@ exec ${program} ${args.join(' ')} "$@"
 }
 
 interface LanConf {
+  host: string;
   port: number;
   chassis: string;
   username: string;
   password: string;
-  serialPort: number | undefined;
+  serial: string | undefined;
 }
 
-function lanConf({ port, chassis, username, password, serialPort }: LanConf): string {
-  const sol = serialPort === undefined ? '' : `  sol "tcp:127.0.0.1:${serialPort}" 115200\n`;
+function lanConf({ host, port, chassis, username, password, serial }: LanConf): string {
+  const sol = serial === undefined ? '' : `  sol "tcp:${serial}" 115200\n`;
   return `name "railhead"
 set_working_mc 0x20
   startlan 1
-    addr 127.0.0.1 ${port}
+    addr ${host} ${port}
     priv_limit admin
     allowed_auths_admin none md2 md5 straight
     guid a123456789abcdefa123456789abcdef

@@ -15,6 +15,7 @@ import { cacheCrash } from './cacheCrash.ts';
 import { cacheFullDisk } from './cacheFullDisk.ts';
 import { clockOff } from './clock.ts';
 import { serialConsole } from './console.ts';
+import { consoleBoot } from './consoleBoot.ts';
 import { killAgent, killRamdisk, noCentre } from './crashes.ts';
 import { secondDisk, twoDisks } from './disks.ts';
 import { bios, uefi } from './firmware.ts';
@@ -106,4 +107,5 @@ export const cases: readonly EndToEndCase[] = [
   secureBootOwnKey,
   ipmi,
   serialConsole,
+  consoleBoot,
 ];
