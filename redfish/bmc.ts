@@ -11,16 +11,17 @@ import type { RelayAnswer, RelayRequest } from '#contract/redfishRelay.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import { readAccount } from './account/readAccount.ts';
 import { setPassword } from './account/setPassword.ts';
-import { RedfishClient, type Resource } from './client.ts';
+import { RedfishClient } from './client.ts';
 import { type BmcEvents, RedfishEvents } from './events/events.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
 import type { Limits } from './limits.ts';
 import { readEventLog } from './logs/log.ts';
+import { MachineFinder } from './machineFinder.ts';
 import { ejectMedia } from './media/eject.ts';
 import { insertMedia } from './media/insert.ts';
 import { insertedMedia } from './media/slots.ts';
-import { type BmcMemory, rememberOf } from './memory.ts';
+import type { BmcMemory } from './memory.ts';
 import type { BootOverride } from './operations/bootFields.ts';
 import { type Machine, type Power, waitForPower } from './operations/powerState.ts';
 import { clearBootDevice, setBootDevice } from './operations/setBootDevice.ts';
@@ -28,9 +29,6 @@ import { type PowerOptions, setPower } from './operations/setPower.ts';
 import { type PinOptions, pinnedAgents } from './pin.ts';
 import { relayRequest } from './relay.ts';
 import { managerSshOf, serialConsoleOf } from './serialConsole.ts';
-import { findSystem } from './system.ts';
-import { vendorOf } from './vendors/index.ts';
-import { factsOf, type Vendor } from './vendors/vendor.ts';
 
 export type { BootOverride } from './operations/bootFields.ts';
 export type { Power } from './operations/powerState.ts';
@@ -100,8 +98,6 @@ export interface Bmc {
 
 /** How long a BMC may know no power state. */
 const settleLimitMs = 30_000;
-/** What was read to find the system is an answer to the question that made us look for it, and to no later one. */
-const freshForMs = 1000;
 const usualLimitMs = 120_000;
 /** A BMC is asked for each of its machine's parts, hundreds of them, and slow ones take seconds for each. */
 const inspectLimitMs = 600_000;
@@ -122,33 +118,27 @@ export function openBmc(options: BmcOptions): Bmc {
     clock,
     memory,
   });
-  return new RedfishBmc(client, { clock, log, memory, next });
+  return new RedfishBmc(client, new MachineFinder(client, { clock, log, memory }), clock, next);
 }
 
 class RedfishBmc implements Bmc {
-  readonly events = new RedfishEvents(() => this.#machine({ deadline: this.#clock.now() + usualLimitMs }));
+  readonly events = new RedfishEvents(() => this.#machine());
   readonly #client: RedfishClient;
   readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #memory: BmcMemory;
+  readonly #finder: MachineFinder;
   readonly #next: NextLogin | undefined;
   /** Power and boot device change one after the other, never into each other. */
   readonly #changes = new Slots(1);
-  #found: Machine | undefined;
 
-  constructor(
-    client: RedfishClient,
-    { clock, log, memory, next }: { clock: Clock; log: Log; memory: BmcMemory; next: NextLogin | undefined },
-  ) {
+  constructor(client: RedfishClient, finder: MachineFinder, clock: Clock, next: NextLogin | undefined) {
     this.#client = client;
+    this.#finder = finder;
     this.#clock = clock;
-    this.#log = log;
-    this.#memory = memory;
     this.#next = next;
   }
 
   async getPower(limits: Limits = {}): Promise<Power> {
-    const machine = await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits });
+    const machine = await this.#machine(limits);
     return (await waitForPower(machine, ['on', 'off'], this.#clock.now() + settleLimitMs)).power;
   }
 
@@ -165,7 +155,7 @@ class RedfishBmc implements Bmc {
   }
 
   async inspect(limits: Limits = {}): Promise<OobInventory> {
-    return inspect(await this.#machine({ deadline: this.#clock.now() + inspectLimitMs, ...limits }));
+    return inspect(await this.#finder.machine(this.#timed(limits, inspectLimitMs)));
   }
 
   insertMedia(url: string, limits: Limits = {}): Promise<void> {
@@ -173,7 +163,7 @@ class RedfishBmc implements Bmc {
   }
 
   async insertedMedia(limits: Limits = {}): Promise<string | undefined> {
-    return insertedMedia(await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }));
+    return insertedMedia(await this.#machine(limits));
   }
 
   ejectMedia(limits: Limits = {}): Promise<void> {
@@ -181,30 +171,26 @@ class RedfishBmc implements Bmc {
   }
 
   async health(limits: Limits = {}): Promise<BmcHealth> {
-    const { client, path } = await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits });
+    const { client, path } = await this.#machine(limits);
     return healthOf((await client.get(path)).body);
   }
 
   async readLog(mark: LogMark | undefined, limits: Limits = {}): Promise<LogReading | undefined> {
-    return readEventLog(await this.#machine({ deadline: this.#clock.now() + usualLimitMs, ...limits }), mark);
+    return readEventLog(await this.#machine(limits), mark);
   }
 
   async serialConsole(): Promise<SerialConsole> {
-    const { client, path, vendor } = await this.#machine({ deadline: this.#clock.now() + usualLimitMs });
+    const { client, path, vendor } = await this.#machine();
     const { body } = await client.get(path);
     return serialConsoleOf(body, vendor, await managerSshOf(client, body));
   }
 
   relay(request: RelayRequest, limits: Limits = {}): Promise<RelayAnswer> {
-    return relayRequest(
-      this.#client.within({ deadline: this.#clock.now() + usualLimitMs, ...limits }),
-      request,
-    );
+    return relayRequest(this.#client.within(this.#timed(limits)), request);
   }
 
   readAccount(limits: Limits = {}): Promise<BmcAccount> {
-    const client = this.#client.within({ deadline: this.#clock.now() + usualLimitMs, ...limits });
-    return readAccount(client, this.#next);
+    return readAccount(this.#client.within(this.#timed(limits)), this.#next);
   }
 
   setPassword(fresh: Login): Promise<void> {
@@ -216,23 +202,6 @@ class RedfishBmc implements Bmc {
     return this.#client.close();
   }
 
-  #machineOf(system: Resource, vendor: Vendor): Machine {
-    let fresh: Resource | undefined = system;
-    const foundAt = this.#clock.now();
-    return {
-      client: this.#client,
-      path: system.path,
-      vendor,
-      memory: this.#memory,
-      links: system.body,
-      takeFresh: () => {
-        const taken = this.#clock.now() - foundAt < freshForMs ? fresh : undefined;
-        fresh = undefined;
-        return taken;
-      },
-    };
-  }
-
   /** One change after the other, each with a deadline. */
   #change<Result>(
     { deadline = this.#clock.now() + usualLimitMs, signal }: Limits,
@@ -241,19 +210,12 @@ class RedfishBmc implements Bmc {
     return this.#changes.run(async () => change(await this.#machine({ deadline, signal }), deadline), signal);
   }
 
-  /** For a piece of work that ends by these limits. Found once; a failure is not kept. */
-  async #machine(limits: Limits = {}): Promise<Machine> {
-    const client = this.#client.within(limits);
-    this.#found ??= await this.#find(client);
-    return { ...this.#found, client };
+  /** For work that ends by these limits, or in the usual time. */
+  #machine(limits: Limits = {}): Promise<Machine> {
+    return this.#finder.machine(this.#timed(limits));
   }
 
-  async #find(client: RedfishClient): Promise<Machine> {
-    const { root, system } = await findSystem(client);
-    const facts = factsOf(root, system.body);
-    const vendor = vendorOf(facts);
-    rememberOf(this.#memory, [facts.manufacturer, facts.model, facts.firmwareVersion].join(' '));
-    this.#log.debug({ vendor: vendor.name, system: system.path }, 'the BMC was recognised');
-    return this.#machineOf(system, vendor);
+  #timed(limits: Limits, limitMs = usualLimitMs): Limits {
+    return { deadline: this.#clock.now() + limitMs, ...limits };
   }
 }
