@@ -42,19 +42,19 @@ export class Logins {
     return this.#all.map(({ password }) => password);
   }
 
-  /** The current one was taken. Another client begins with it too. */
-  accepted(): void {
+  /** This one was taken. Another client begins with it too. */
+  accepted(login: Login): void {
     this.isOpen = false;
     const next = this.#next;
-    const name = next !== undefined && isSameLogin(this.current, next) ? next.id : undefined;
+    const name = next !== undefined && isSameLogin(login, next) ? next.id : undefined;
     if (name === this.#memory.login) return;
     if (name === undefined) delete this.#memory.login;
     else this.#memory.login = name;
   }
 
-  /** The current one was refused: the next in turn is. */
-  turn(): void {
-    this.#all = [...this.#all.slice(1), this.current];
+  /** This one was refused: it is the last to be tried again. */
+  turn(refused: Login): void {
+    this.#all = [...this.#all.filter((one) => !isSameLogin(one, refused)), refused];
   }
 
   /** Adds one, to be tried last. */
@@ -71,4 +71,13 @@ export class Logins {
 
 export function isSameLogin(one: Login, other: Login): boolean {
   return one.username === other.username && one.password === other.password;
+}
+
+/** Which of the two a login is. */
+export function whichLogin(
+  login: Login,
+  next: NextLogin | undefined,
+): { works: 'current' } | { works: 'next'; secretId: string } {
+  if (next === undefined || !isSameLogin(login, next)) return { works: 'current' };
+  return { works: 'next', secretId: next.id };
 }

@@ -9,6 +9,8 @@ export const BmcAccount = Type.Object({
   username: Type.String({ pattern: '^[^:\\r\\n]{1,128}$' }),
   /** Which of the passwords that the site has for it the BMC takes; `next` is one whose change nobody saw the end of. */
   works: Type.Enum(['current', 'next']),
+  /** Of `next`, the secret that it is. */
+  secretId: Type.Optional(Type.String()),
   /** How long a password may be, where the BMC says so. */
   minLength: Type.Optional(length),
   maxLength: Type.Optional(length),
@@ -26,6 +28,16 @@ export function passwordRefused({ message, details }: RailheadError): RailheadEr
   const works: AfterFailure = 'current';
   const words = `the BMC does not take the new password, the one before still works: ${message}`;
   return new RailheadError('DRIVER_ERROR', words, { ...details, reason: 'password-refused', works });
+}
+
+/**
+ * The BMC takes us as another user than the one whose password is to change: the node's secret was set meanwhile. That user would be left with
+ * a password that is kept nowhere under its name.
+ */
+export function anotherUser(found: string, wanted: string): RailheadError {
+  const works: AfterFailure = 'current';
+  const words = `the BMC takes Railhead as ${found} now, and the new password is for ${wanted}: nothing was sent; rotate once more`;
+  return new RailheadError('DRIVER_ERROR', words, { reason: 'another-user', works });
 }
 
 /** The BMC has said yes, and takes the password of before. */

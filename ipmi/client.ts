@@ -153,14 +153,14 @@ export class IpmiClient {
     for (let tries = 1, refusals = 0; ; tries++) {
       const run = await this.#once(command, request);
       if (run.status === 0) {
-        this.#logins.accepted();
+        this.#logins.accepted(this.#logins.current);
         return { stdout: run.stdout };
       }
       const failure = failureOf(run);
       request.signal?.throwIfAborted();
-      if (failure.kind === 'completion') this.#logins.accepted();
+      if (failure.kind === 'completion') this.#logins.accepted(this.#logins.current);
       if (failure.kind === 'credentials' && ++refusals < this.#logins.count) {
-        this.#logins.turn();
+        this.#logins.turn(this.#logins.current);
         tries--;
         continue;
       }

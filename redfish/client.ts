@@ -7,12 +7,13 @@ import type { Log } from '#base/log.ts';
 import type { Login, NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
 import { type Answer, BmcRefusal, isSuccess, mustSucceed } from './answers.ts';
-import { Credentials } from './credentials.ts';
+import { type Authorization, Credentials } from './credentials.ts';
 import { ifMatchForms, ifMatchHeader, tagOf } from './entityTag.ts';
 import { requestStream } from './events/stream.ts';
 import { asObject, asText, isObject, type JsonObject, linkOf, parseBody } from './json.ts';
 import { endOf, isTimeout, type Limits } from './limits.ts';
 import type { BmcMemory } from './memory.ts';
+import { demandsPasswordChange, messagesOf } from './messages.ts';
 import { retryAfterMs } from './retryAfter.ts';
 import { BmcUnreachable, type Exchange, exchange, linkPath, NotConnected } from './transport.ts';
 
@@ -177,16 +178,22 @@ export class RedfishClient {
   }
 
   /**
-   * As whom the BMC takes us: whatever it answers to a login's first request but 401 proves that, also when it does nothing before its
-   * password was changed.
+   * As whom the BMC takes us. A session proves that by itself, whatever the BMC answers then; Basic by an answer that none gets whom it does not
+   * know, also when it does nothing before its password was changed.
    * @throws BmcRefusal for an answer that tells nothing, and as `get`
    */
   async whoAmI(): Promise<Login> {
     const link = linkOf((await this.#openRoot()).Systems) ?? rootPath;
     const path = linkPath(this.origin, link);
-    const answer = await this.read(path);
-    if (answer.status >= 500) mustSucceed('GET', path, answer);
-    return this.#credentials.accepted();
+    let by: Authorization | undefined;
+    const answer = await this.#retrying({ method: 'GET', path }, (one) =>
+      this.#authorized(one, (authorization) => {
+        by = authorization;
+      }),
+    );
+    const isProof = by?.session === undefined ? isTaken(answer) : answer.status < 500;
+    if (by === undefined || !isProof) throw new BmcRefusal('GET', path, answer);
+    return by.login;
   }
 
   /** Another login that may be right: it is tried when those before it are refused. */
@@ -246,9 +253,12 @@ export class RedfishClient {
     void this.#agent.destroy().catch(ignore);
   }
 
-  async #retrying(one: Exchange, send = this.#authorized): Promise<Answer> {
+  async #retrying(
+    one: Exchange,
+    send: (one: Exchange) => Promise<Answer> = (each) => this.#authorized(each),
+  ): Promise<Answer> {
     for (let tries = 1; ; tries++) {
-      const answer = await send.call(this, one).catch((error) => mayBeTriedAgain(error));
+      const answer = await send(one).catch((error) => mayBeTriedAgain(error));
       if (!(answer instanceof BmcUnreachable) && ![503, 429].includes(answer.status)) return answer;
       const waitMs = this.#pauseAfter(answer, tries);
       if (tries >= readTries || this.clock.now() + waitMs > this.#deadline) return givenUp(answer);
@@ -262,12 +272,13 @@ export class RedfishClient {
   }
 
   /** With our credentials; a refused session is replaced once per login that there is, and so is Basic that is refused. */
-  async #authorized(one: Exchange): Promise<Answer> {
+  async #authorized(one: Exchange, onAnswer?: (by: Authorization) => void): Promise<Answer> {
     let authorization = await this.#awaited(this.#credentials.get());
     for (let renewals = 0; ; renewals++) {
       const answer = await this.#send(withHeaders(one, authorization.headers));
+      onAnswer?.(authorization);
       if (answer.status !== 401) {
-        if (answer.status < 500) this.#credentials.accepted();
+        if (answer.status < 500) this.#credentials.accepted(authorization.login);
         return answer;
       }
       // A login that was just taken proves the password: what is refused then is this one resource.
@@ -281,7 +292,7 @@ export class RedfishClient {
   async #openRoot(): Promise<JsonObject> {
     const whole = this.#whole;
     if (whole.#root !== undefined) return whole.#root;
-    const answer = await this.#retrying({ method: 'GET', path: rootPath }, this.#send);
+    const answer = await this.#retrying({ method: 'GET', path: rootPath }, (one) => this.#send(one));
     if (isSuccess(answer)) whole.#root = asObject(answer.body);
     return whole.#root ?? {};
   }
@@ -313,6 +324,11 @@ function givenUp(last: Answer | BmcUnreachable): Answer {
   if (!(last instanceof BmcUnreachable)) return last;
   last.triedEnough = true;
   throw last;
+}
+
+/** What whoever does not know a password never hears: a refusal (403, 429) may be for too many tries of anybody. */
+function isTaken(answer: Answer): boolean {
+  return isSuccess(answer) || demandsPasswordChange(messagesOf(answer.body));
 }
 
 function withHeaders(one: Exchange, headers: Record<string, string>): Exchange {

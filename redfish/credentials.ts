@@ -14,6 +14,8 @@ type Send = (exchange: Exchange) => Promise<Answer>;
 /** What proves who we are, in a request's headers; a session can be ended. */
 export interface Authorization {
   headers: Record<string, string>;
+  /** Whose proof it is. */
+  login: Login;
   session?: string;
   /** Basic in a session's stead: until when, in milliseconds, before a session is asked for again. */
   until?: number;
@@ -72,10 +74,9 @@ export class Credentials {
     return this.#logins.count;
   }
 
-  /** The login that the BMC has just taken. */
-  accepted(): Login {
-    this.#logins.accepted();
-    return this.#logins.current;
+  /** The BMC has just taken this login. */
+  accepted(login: Login): void {
+    this.#logins.accepted(login);
   }
 
   /** Adds a login, to be tried last. */
@@ -85,8 +86,8 @@ export class Credentials {
 
   /** Ends the session; the next one is asked for by this login, and by the others if it is refused. */
   async prefer(login: Login): Promise<void> {
-    await this.close();
     this.#logins.prefer(login);
+    await this.close();
   }
 
   /** @throws RailheadError DRIVER_ERROR, reason `credentials-refused` */
@@ -119,7 +120,7 @@ export class Credentials {
    * is ended with the new proof.
    */
   async #replace(refused: Authorization): Promise<Authorization> {
-    if (refused.session === undefined) this.#logins.turn();
+    if (refused.session === undefined) this.#logins.turn(refused.login);
     const ended = await this.#end(refused.session, refused);
     const fresh = await this.#open();
     // A BMC that started anew counts its sessions from the first again.
@@ -140,28 +141,40 @@ export class Credentials {
     await this.close();
   }
 
+  /** What others open meanwhile is theirs. */
   async close(): Promise<void> {
-    const current = await this.#current?.catch(ignore);
-    this.#current = undefined;
+    const current = await this.#taken();
     if (current !== undefined && !(await this.#end(current.session, current)))
       this.#options.log.warn('a BMC session could not be ended; it ends by its time-out');
+  }
+
+  /** The current proof, which is nobody's from now on. */
+  async #taken(): Promise<Authorization | undefined> {
+    for (;;) {
+      const seen = this.#current;
+      const current = (await seen?.catch(ignore)) ?? undefined;
+      if (this.#current !== seen) continue;
+      this.#current = undefined;
+      return current;
+    }
   }
 
   async #open(): Promise<Authorization> {
     if (this.#finished) throw finished();
     if (this.#options.clock.now() < this.#restUntil) throw refused();
     const sessions = await this.#sessionsPath();
-    if (sessions === undefined) return this.#basic('the BMC has no session service');
+    if (sessions === undefined) return this.#basic(this.#logins.current, 'the BMC has no session service');
     for (let refusals = 0; ; ) {
-      const answer = await this.#login(sessions);
+      const login = this.#logins.current;
+      const answer = await this.#login(sessions, login);
       if (answer === undefined)
-        return this.#basic('the login broke off, and a second session shall not be held', true);
-      if (isSuccess(answer)) return this.#sessionOf(answer);
+        return this.#basic(login, 'the login broke off, and a second session shall not be held', true);
+      if (isSuccess(answer)) return this.#sessionOf(answer, login);
       if (answer.status !== 401)
-        return this.#basic(`the session was refused with HTTP ${answer.status}`, true);
+        return this.#basic(login, `the session was refused with HTTP ${answer.status}`, true);
       // With two logins the first one is tried again as well: its 401 may have been such a whim.
       if (++refusals >= refusalsInARow + this.#logins.count - 1) throw this.refuse();
-      this.#logins.turn();
+      this.#logins.turn(login);
       await this.#options.clock.sleep(1000);
     }
   }
@@ -176,8 +189,7 @@ export class Credentials {
   }
 
   /** Undefined when the BMC may have made a session and its answer never came. */
-  async #login(path: string): Promise<Answer | undefined> {
-    const { username, password } = this.#logins.current;
+  async #login(path: string, { username, password }: Login): Promise<Answer | undefined> {
     const body = { UserName: username, Password: password };
     return this.#options.send({ method: 'POST', path, body }).catch((error) => {
       if (error instanceof BmcUnreachable && error.sent) return undefined;
@@ -185,25 +197,24 @@ export class Credentials {
     });
   }
 
-  #sessionOf(answer: Answer): Authorization {
+  #sessionOf(answer: Answer, login: Login): Authorization {
     this.accountToChange = passwordChangeAt(messagesOf(answer.body));
     const token = answer.headers['x-auth-token'];
     const session = answer.headers.location || linkOf(answer.body);
     // Without its name a session cannot be ended (DMTF/python-redfish-library issue 172): one leaks, no second
     // one shall.
     if (token === undefined || session === undefined)
-      return this.#basic('the BMC does not name its sessions');
-    return { headers: { 'x-auth-token': token }, session: linkPath(this.#options.origin, session) };
+      return this.#basic(login, 'the BMC does not name its sessions');
+    return { headers: { 'x-auth-token': token }, login, session: linkPath(this.#options.origin, session) };
   }
 
   /** `forNow`: sessions there are, only none for us just now. */
-  #basic(why: string, forNow = false): Authorization {
-    const { username, password } = this.#logins.current;
+  #basic(login: Login, why: string, forNow = false): Authorization {
     const { log, clock } = this.#options;
     log.info({ why }, 'Basic authentication is used for this BMC');
-    const pair = Buffer.from(`${username}:${password}`).toString('base64');
+    const pair = Buffer.from(`${login.username}:${login.password}`).toString('base64');
     const headers = { authorization: `Basic ${pair}` };
-    return forNow ? { headers, until: clock.now() + basicForMs } : { headers };
+    return forNow ? { headers, login, until: clock.now() + basicForMs } : { headers, login };
   }
 
   /** Whether the session is gone. */

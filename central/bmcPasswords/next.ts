@@ -1,10 +1,11 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding, DriverBindings } from '#contract/nodeSpec.ts';
-import type { Credentials, SecretVersion } from '#contract/secrets.ts';
+import { type Credentials, parseCredentials, type SecretVersion } from '#contract/secrets.ts';
 import {
   dropSecret,
   findSecret,
   nodesWithSecret,
+  openSecret,
   putSecret,
   renameSecret,
   type SecretName,
@@ -18,7 +19,8 @@ type NodeRow = Row<'nodes'>;
 
 /**
  * Keeps what a node's BMC is about to be given, beside what it has: it is of the site's desired state from here on. The one that is kept
- * already, of an attempt that was interrupted, stays. Run it in a transaction.
+ * already, of an attempt whose end nobody saw, stays, since a slow BMC may store that one yet; but for another user, or of another length, it makes
+ * way. Run it in a transaction.
  */
 export async function keepNext(
   place: SecretStore,
@@ -27,7 +29,11 @@ export async function keepNext(
 ): Promise<SecretVersion> {
   const node = await nodeOf(place.store, nodeId);
   const kept = await nextOf(place.store, node);
-  if (kept !== undefined) return versionOf(kept);
+  if (kept !== undefined) {
+    const before = parseCredentials(await openSecret(place, kept.secret_id));
+    if (before?.username === username && before.password.length === password.length) return versionOf(kept);
+    await dropSecret(place.store, kept.secret_id);
+  }
   const ref = await freeRef(place.store, node, `${ownRef(node)}/next`);
   const row = await putSecret(place, { tenantId: node.tenant_id, ref }, `${username}:${password}`);
   await setNext(place.store, nodeId, row.secret_id);
@@ -48,10 +54,11 @@ export function nextOf(
 
 /**
  * Makes the next secret the node's own, by a name that no other node uses, and forgets the one before if it was its own too: what several
- * nodes share stays as it is. Run it in a transaction. Returns whether there was one.
+ * nodes share stays as it is. Run it in a transaction. Returns whether there was one, and it is the one that `secretId` names.
  */
-export async function promoteNext(store: Queries, nodeId: string): Promise<boolean> {
+export async function promoteNext(store: Queries, nodeId: string, secretId: unknown): Promise<boolean> {
   const node = await nodeOf(store, nodeId);
+  if (secretId !== undefined && secretId !== node.next_secret_id) return false;
   const next = await nextOf(store, node);
   const bmc = parseJson<BmcBinding>(node.bmc);
   if (next === undefined || bmc === undefined) return false;

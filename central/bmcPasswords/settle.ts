@@ -16,8 +16,11 @@ export async function settlePassword(store: Queries, operation: Ended, end: Oper
   if (found === undefined) return false;
   if (found === 'unknown') await alarm(store, operation, end);
   else await acknowledgeAlarms(store, { nodeId: operation.node_id }, 'centre', alarmReason);
-  if (found === 'next') return promoteNext(store, operation.node_id);
-  return found === 'current' ? forgetNext(store, operation.node_id) : false;
+  if (found === 'next') return promoteNext(store, operation.node_id, end.result?.secretId);
+  // A BMC that has the one before may still be at work on the next one, unless it has refused that.
+  return (
+    found === 'current' && operation.action === 'bmc.setPassword' && forgetNext(store, operation.node_id)
+  );
 }
 
 const alarmReason = 'bmc-password-unknown';

@@ -1,4 +1,4 @@
-import { isSameLogin, type NextLogin } from '#base/logins.ts';
+import { type NextLogin, whichLogin } from '#base/logins.ts';
 import type { BmcAccount } from '#contract/bmcPassword.ts';
 import type { IpmiClient } from '../client.ts';
 
@@ -11,6 +11,5 @@ const maxLength = 16;
  */
 export async function readAccount(client: IpmiClient, next: NextLogin | undefined): Promise<BmcAccount> {
   const login = await client.whoAmI();
-  const works = next !== undefined && isSameLogin(login, next) ? 'next' : 'current';
-  return { username: login.username, works, maxLength };
+  return { username: login.username, ...whichLogin(login, next), maxLength };
 }

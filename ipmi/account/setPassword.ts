@@ -1,5 +1,5 @@
 import { isSameLogin, type Login } from '#base/logins.ts';
-import { passwordNotStored, passwordRefused, passwordUnknown } from '#contract/bmcPassword.ts';
+import { anotherUser, passwordNotStored, passwordRefused, passwordUnknown } from '#contract/bmcPassword.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { IpmiClient } from '../client.ts';
 import { findUser } from './findUser.ts';
@@ -19,6 +19,7 @@ export async function setPassword(client: IpmiClient, fresh: Login): Promise<voi
   client.know(fresh);
   const before = await client.whoAmI();
   if (isSameLogin(before, fresh)) return;
+  if (before.username !== fresh.username) throw anotherUser(before.username, fresh.username);
   const user = await findUser(client, before.username);
   const failure = await sent(client, [0x06, 0x47, user, 0x02, ...bytes]);
   if (failure?.details.reason === 'refused') return afterRefusal(client, before, failure);

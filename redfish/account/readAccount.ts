@@ -1,4 +1,4 @@
-import { isSameLogin, type NextLogin } from '#base/logins.ts';
+import { type NextLogin, whichLogin } from '#base/logins.ts';
 import type { BmcAccount } from '#contract/bmcPassword.ts';
 import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient } from '../client.ts';
@@ -11,8 +11,7 @@ import { accountService } from './findAccount.ts';
  */
 export async function readAccount(client: RedfishClient, next: NextLogin | undefined): Promise<BmcAccount> {
   const login = await client.whoAmI();
-  const works = next !== undefined && isSameLogin(login, next) ? 'next' : 'current';
-  return { username: login.username, works, ...(await lengths(client)) };
+  return { username: login.username, ...whichLogin(login, next), ...(await lengths(client)) };
 }
 
 /** MinPasswordLength and MaxPasswordLength of the account service; 0 is no bound. */

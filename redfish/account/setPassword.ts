@@ -1,5 +1,5 @@
 import { isSameLogin, type Login } from '#base/logins.ts';
-import { passwordNotStored, passwordRefused, passwordUnknown } from '#contract/bmcPassword.ts';
+import { anotherUser, passwordNotStored, passwordRefused, passwordUnknown } from '#contract/bmcPassword.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient } from '../client.ts';
@@ -19,11 +19,13 @@ export async function setPassword(client: RedfishClient, fresh: Login, deadline:
   client.know(fresh);
   const before = await client.whoAmI();
   if (isSameLogin(before, fresh)) return;
+  if (before.username !== fresh.username) throw anotherUser(before.username, fresh.username);
   const failure = await sent(client, before.username, fresh.password, deadline);
   if (failure !== undefined && !failure.mayHaveActed) return afterRefusal(client, before, failure);
   if (await takes(client, fresh)) return;
   await client.clock.sleep(settleMs);
   if (await takes(client, fresh)) return;
+  if (failure !== undefined && isInternal(failure.error)) throw passwordRefused(failure.error);
   throw failure?.error ?? passwordNotStored();
 }
 
@@ -47,9 +49,16 @@ async function sent(
     return undefined;
   } catch (error) {
     if (!(error instanceof RailheadError)) throw error;
-    // OpenBMC answers 500 to a password that its rules refuse (openbmc/bmcweb issue 67), others after they have acted.
     return { error, mayHaveActed: !(error instanceof BmcRefusal) || error.answer.status >= 500 };
   }
+}
+
+/**
+ * OpenBMC answers 500 to a password that its rules refuse (openbmc/bmcweb issue 67), others after they have acted. 502 to 504 are of a gateway
+ * inside the BMC, behind which the work may go on.
+ */
+function isInternal(error: RailheadError): boolean {
+  return error instanceof BmcRefusal && error.answer.status === 500;
 }
 
 /** Whether the BMC takes this one, of the two that it may have. @throws RailheadError `password-unknown` when it takes neither */

@@ -80,6 +80,15 @@ describe('against a real BMC’s software', () => {
     expect(commands.filter((command) => command.startsWith('exec'))).toEqual([]);
   });
 
+  test('another user than the one whose password it is to be is sent nothing', async () => {
+    const before = (await sim.commands()).length;
+    await expect(open(current).setPassword({ ...fresh, username: 'root' })).rejects.toMatchObject({
+      details: { reason: 'another-user', works: 'current' },
+    });
+    const commands = (await sim.commands()).slice(before);
+    expect(commands.filter((command) => command.startsWith('exec'))).toEqual([]);
+  });
+
   test('a longer password than every IPMI takes is not sent', async () => {
     await expect(open(current).setPassword({ ...fresh, password: 'x'.repeat(17) })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',

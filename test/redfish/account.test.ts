@@ -150,12 +150,56 @@ describe('what became of it is found out by a new login', () => {
     ['a request that never arrives', { ...patched, cut: 'before' }, { reason: 'unreachable' }],
     ['204 and nothing stored', 'accept-but-ignore-password', { reason: 'not-stored' }],
     ['rules of the BMC', 'refuse-password', { reason: 'password-refused', works: 'current' }],
-    ['rules that are told by 500', { ...patched, ...internal }, { reason: 'refused' }],
+    [
+      'rules that are told by 500',
+      { ...patched, ...internal },
+      { reason: 'password-refused', works: 'current' },
+    ],
+    ['a gateway inside that gives up', { ...patched, status: 504 }, { reason: 'refused' }],
   ])('%s: the password of before is used on', async (_name, fault, details) => {
     const { fake, bmc, fresh } = await setUp([fault]);
     await expect(bmc.setPassword(fresh)).rejects.toMatchObject({ code: 'DRIVER_ERROR', details });
     expect(fake.account.password).toBe(factory);
     expect(await bmc.setPower('on')).toBe('on');
+  });
+
+  test('by the login itself, whoever else reads meanwhile and opens a session by the password of before', async () => {
+    const ends: Fault = { method: 'DELETE', path: `${sessions}/*`, delayMs: 30 };
+    const { bmc, fresh, fake } = await setUp(['accept-but-ignore-password', ends]);
+    let isOver = false;
+    const change = bmc.setPassword(fresh).finally(() => {
+      isOver = true;
+    });
+    const reads = (async () => {
+      while (!isOver) await bmc.getPower();
+    })();
+    await expect(change).rejects.toMatchObject({ details: { reason: 'not-stored' } });
+    await reads;
+    expect(fake.account.password).toBe(factory);
+  });
+
+  test.each([403, 429, 404])(
+    'and HTTP %i to Basic proves nothing: an account may be locked',
+    async (status) => {
+      const { fake, bmc, fresh } = await setUp();
+      await bmc.getPower();
+      fake.faults.set([
+        'accept-but-ignore-password',
+        { method: 'POST', path: sessions, status },
+        { method: 'GET', path: '/redfish/v1/Systems', status },
+      ]);
+      await expect(bmc.setPassword(fresh)).rejects.toMatchObject({ code: 'DRIVER_ERROR' });
+      expect(fake.account.password).toBe(factory);
+    },
+  );
+
+  test('another user than the one whose password it is to be is sent nothing', async () => {
+    const { fake, bmc } = await setUp();
+    const other = { username: 'root', password: next };
+    await expect(bmc.setPassword(other)).rejects.toMatchObject({
+      details: { reason: 'another-user', works: 'current' },
+    });
+    expect(fake.requests.some(({ method }) => method === 'PATCH')).toBe(false);
   });
 
   test('a BMC that then takes neither is told of as such, and left alone', async () => {
