@@ -24,7 +24,7 @@ export interface SshOptions {
   output: ConsoleOutput;
   /** End the session that somebody else has, where the BMC's command line can. */
   takeOver?: boolean | undefined;
-  /** Milliseconds for the connection, and again for the dialogue. */
+  /** Milliseconds for the connection, and again for the session and for the dialogue. */
   limitMs?: number;
   /** A prompt after which nothing comes for so long is one; iLO prints one before the port's first output, too. Milliseconds. */
   quietMs?: number;
@@ -47,7 +47,7 @@ export async function openSsh(options: SshOptions): Promise<ConsoleSession> {
   const client = new Client();
   try {
     await loggedIn(client, options, limitMs);
-    const channel = await shellOf(client);
+    const channel = await shellOf(client, limitMs);
     const { free = [], commands } = console;
     const entry = new Entry({ ...console, commands: options.takeOver ? [...free, ...commands] : commands });
     const first = await enter(channel, entry, { host, limitMs, quietMs });
@@ -118,12 +118,15 @@ function loginOf({ host, username, password }: SshOptions): ConnectConfig {
   }
 }
 
-function shellOf(client: Client): Promise<ClientChannel> {
-  return new Promise((resolve, reject) => {
-    client.shell({ term: 'vt100', cols: 80, rows: 24 }, (error, channel) =>
-      error ? reject(error) : resolve(channel),
-    );
-  });
+/** ssh2 has a limit for the login, and none for what comes after it. */
+function shellOf(client: Client, limitMs: number): Promise<ClientChannel> {
+  const { promise, resolve, reject } = Promise.withResolvers<ClientChannel>();
+  const limit = setTimeout(() => reject(new Error('it logs in and then opens no session')), limitMs);
+  client.once('close', () => reject(new Error('it closed the connection')));
+  client.shell({ term: 'vt100', cols: 80, rows: 24 }, (error, channel) =>
+    error ? reject(error) : resolve(channel),
+  );
+  return promise.finally(() => clearTimeout(limit));
 }
 
 function sessionOf(

@@ -145,3 +145,11 @@ test('nobody there is told as such', async () => {
     details: { reason: 'unreachable' },
   });
 });
+
+test('a BMC that takes the login and opens no session is not waited for', async () => {
+  const bmc = await bmcWith({ stalls: true });
+  await expect(openSsh(optionsFor(bmc.port, { limitMs: 500 }).options)).rejects.toMatchObject({
+    message: expect.stringContaining('opens no session'),
+    details: { reason: 'unreachable' },
+  });
+});

@@ -10,6 +10,8 @@ export interface SshBmcOptions extends CliOptions {
   auth?: 'password' | 'keyboard-interactive';
   algorithms?: Algorithms;
   hostKey?: string;
+  /** Takes a login, and answers nothing that comes after it. */
+  stalls?: boolean;
 }
 
 /** The SSH of a BMC, with a command line before the serial port or none. */
@@ -49,6 +51,7 @@ export async function startSshBmc(options: SshBmcOptions): Promise<SshBmc> {
       const session = accept();
       session.on('pty', (ok) => ok());
       session.on('shell', (ok) => {
+        if (options.stalls) return;
         const channel = ok();
         const cli = bmcCli(options, (text) => void channel.write(text));
         clis.add(cli);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '#base/log.ts';
 import type { ConsoleSession, ConsoleWay } from '#console/session.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -35,6 +36,9 @@ export interface Consoles {
   join(node: SiteNode, reader: Reader, options?: { takeOver?: boolean }): Promise<Seat>;
   close(): Promise<void>;
 }
+
+/** The end of an agent does not wait longer for BMCs that do not answer. Milliseconds. */
+const closingMs = 5000;
 
 interface Shared {
   session: Promise<ConsoleSession>;
@@ -99,10 +103,8 @@ export function createConsoles(open: OpenConsole, log: Log): Consoles {
     close: async () => {
       closed = true;
       const open = [...shared.entries()];
-      await Promise.all(
-        open.flatMap(([place, entry]) => [...entry.readers].map((reader) => leave(place, entry, reader))),
-      );
-      await Promise.all(leaving.values());
+      for (const [place, entry] of open) for (const reader of entry.readers) void leave(place, entry, reader);
+      await Promise.race([Promise.all(leaving.values()), delay(closingMs, undefined, { ref: false })]);
     },
   };
 }

@@ -27,6 +27,13 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
+interface Running {
+  recorder: ConsoleRecorder;
+  over: Promise<void>;
+  /** The binding of the BMC whose console it has joined. */
+  bmc: string;
+}
+
 const lookEveryMs = 500;
 const centre = 'the centre';
 /** More consoles than that are not recorded at once: each is a session of its BMC, and by IPMI a process. */
@@ -40,12 +47,15 @@ const clocksMs = 5000;
 /** Goes on with what was recorded when the agent stopped. A wish of the centre is in the desired state, so that it needs no workflow and no turn. */
 export function startRecorder(parts: RecorderParts): Recorder {
   const { state, log } = parts;
-  const running = new Map<string, { recorder: ConsoleRecorder; over: Promise<void> }>();
+  const running = new Map<string, Running>();
+  /** Those of which it was told that there are too many. */
+  const waiting = new Set<string>();
   let closed = false;
 
   function start(recording: Recording, node: SiteNode): void {
     const { recordingId } = recording;
-    const recorder = new ConsoleRecorder(recording, node, {
+    const recorder = new ConsoleRecorder(recording, {
+      nodeNow: () => state.spec.node(node.nodeId) ?? node,
       consoles: parts.consoles,
       tell: (type, text) => tell(type, text, recordingId, node),
       keep: (characters) => state.recordings.kept(recordingId, characters),
@@ -58,7 +68,7 @@ export function startRecorder(parts: RecorderParts): Recorder {
         finish(recordingId, node, 'the agent could not go on with it');
       },
     );
-    running.set(recordingId, { recorder, over });
+    running.set(recordingId, { recorder, over, bmc: JSON.stringify(node.bmc) });
     state.recordings.begun(recordingId);
     log.info({ recordingId, nodeId: node.nodeId, askedBy: recording.askedBy }, 'a console is recorded');
   }
@@ -71,12 +81,30 @@ export function startRecorder(parts: RecorderParts): Recorder {
 
   function finish(recordingId: string, node: SiteNode, why: string | undefined): void {
     running.delete(recordingId);
+    waiting.delete(recordingId);
     if (why === undefined) return;
     state.atomically(() => {
       state.recordings.ended(recordingId);
       tell('console.ended', `the recording has ended: ${why}`, recordingId, node);
     });
     log.info({ recordingId, nodeId: node.nodeId, why }, 'a console is recorded no more');
+  }
+
+  function goOn(recording: Recording, node: SiteNode, run: Running | undefined): void {
+    const bmc = JSON.stringify(node.bmc);
+    if (run === undefined && running.size < mostAtOnce) start(recording, node);
+    else if (run === undefined) sayItWaits(recording, node);
+    else if (run.bmc !== bmc) {
+      run.bmc = bmc;
+      run.recorder.rejoin();
+    }
+  }
+
+  function sayItWaits({ recordingId }: Recording, node: SiteNode): void {
+    if (waiting.has(recordingId)) return;
+    waiting.add(recordingId);
+    const text = `${mostAtOnce} consoles are recorded at this site already: it begins when one of them has ended`;
+    tell('console.broken', text, recordingId, node);
   }
 
   /** Brings what runs to what is wanted. */
@@ -91,7 +119,7 @@ export function startRecorder(parts: RecorderParts): Recorder {
         if (run !== undefined) run.recorder.end(over);
         else if (node === undefined) state.recordings.ended(recordingId);
         else finish(recordingId, node, over);
-      } else if (run === undefined && node !== undefined && running.size < mostAtOnce) start(recording, node);
+      } else if (node !== undefined) goOn(recording, node, run);
     }
   }
 

@@ -1,3 +1,4 @@
+import { abortable } from '#base/abortable.ts';
 import { backoffMs } from '#base/backoff.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
@@ -5,11 +6,13 @@ import type { ConsoleEventType } from '#contract/consoleRecording.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { Recording } from '../store/recordings.ts';
-import type { Consoles } from './consoles.ts';
+import type { Consoles, Reader, Seat } from './consoles.ts';
 import { Printed } from './printed.ts';
 
 export interface RecordingParts {
   consoles: Pick<Consoles, 'join'>;
+  /** The node as the site's desired state has it now: its BMC may have moved or been given another password since. */
+  nodeNow(): SiteNode;
   tell(type: ConsoleEventType, text: string): void;
   /** Keeps how many characters were told, for the next run of the agent. */
   keep(characters: number): void;
@@ -27,7 +30,6 @@ const finalReasons = ['credentials-refused', 'pin-mismatch'];
 /** One recording of a node's console, from `run` on until `end` or `halt`: it joins again whenever the BMC's session breaks. */
 export class ConsoleRecorder {
   readonly #recording: Recording;
-  readonly #node: SiteNode;
   readonly #parts: RecordingParts;
   readonly #clock: Clock;
   readonly #printed: Printed;
@@ -35,10 +37,10 @@ export class ConsoleRecorder {
   #endedBy: string | undefined;
   #failures = 0;
   #lastTrouble: string | undefined;
+  #breakOff: ((why: string) => void) | undefined;
 
-  constructor(recording: Recording, node: SiteNode, parts: RecordingParts) {
+  constructor(recording: Recording, parts: RecordingParts) {
     this.#recording = recording;
-    this.#node = node;
     this.#parts = parts;
     this.#clock = parts.clock ?? systemClock;
     this.#printed = new Printed(recording.kept);
@@ -63,6 +65,11 @@ export class ConsoleRecorder {
   /** The agent stops, and goes on with it after its next start. */
   halt(): void {
     this.#stop.abort();
+  }
+
+  /** Leaves the session, if there is one, and joins again: the BMC is another. */
+  rejoin(): void {
+    this.#breakOff?.('the BMC of the node is another one now');
   }
 
   #beginning(): string {
@@ -90,17 +97,27 @@ export class ConsoleRecorder {
   async #joined(): Promise<string> {
     const { promise: ended, resolve: end } = Promise.withResolvers<string>();
     const output = (bytes: Buffer) => this.#printed.hear(bytes, this.#clock.now());
-    const seat = await this.#parts.consoles.join(this.#node, { output, ended: end });
+    const seat = await this.#seat({ output, ended: end });
     const way = seat.by === 'ssh' ? "the BMC's SSH" : 'IPMI';
     this.#parts.tell('console.joined', `the console is open, by ${way}`);
-    const stop = () => end('');
-    this.#stop.signal.addEventListener('abort', stop);
-    if (this.#stop.signal.aborted) stop();
+    this.#breakOff = end;
     try {
-      return await ended;
+      return await abortable(ended, this.#stop.signal);
     } finally {
-      this.#stop.signal.removeEventListener('abort', stop);
+      this.#breakOff = undefined;
       await seat.leave().catch(ignore);
+    }
+  }
+
+  /** Waits for a seat no longer than the recording is to last: a BMC may be busy for minutes. */
+  async #seat(reader: Reader): Promise<Seat> {
+    const { consoles, nodeNow } = this.#parts;
+    const joining = consoles.join(nodeNow(), reader);
+    try {
+      return await abortable(joining, this.#stop.signal);
+    } catch (error) {
+      void joining.then((seat) => seat.leave()).catch(ignore);
+      throw error;
     }
   }
 

@@ -16,11 +16,15 @@ interface OpenedSession {
   end(why: string): void;
 }
 
-/** Sessions that a test prints on and breaks. `refuse` may fail the next opening. */
+/** Sessions that a test prints on and breaks. `refuse` may fail the next opening; after `hang` none comes to an end before what it returns is called. */
 export function fakeSessions() {
   const sessions: OpenedSession[] = [];
   const refusals: Error[] = [];
-  const open: OpenConsole = async (_node, { output, takeOver = false }) => {
+  const asked: SiteNode[] = [];
+  let hangs: PromiseWithResolvers<void> | undefined;
+  const open: OpenConsole = async (node, { output, takeOver = false }) => {
+    asked.push(node);
+    if (hangs !== undefined) await hangs.promise;
     const refusal = refusals.shift();
     if (refusal !== undefined) throw refusal;
     const { promise: ended, resolve: end } = Promise.withResolvers<string>();
@@ -38,5 +42,9 @@ export function fakeSessions() {
       },
     };
   };
-  return { open, sessions, refuse: (error: Error) => void refusals.push(error) };
+  const hang = () => {
+    hangs = Promise.withResolvers<void>();
+    return hangs.resolve;
+  };
+  return { open, asked, sessions, hang, refuse: (error: Error) => void refusals.push(error) };
 }

@@ -9,6 +9,7 @@ import { silentLog } from '#base/log.ts';
 import type { SiteEvent } from '#contract/agentWire.ts';
 import type { ConsoleRecording } from '#contract/consoleRecording.ts';
 import { RailheadError } from '#contract/errors.ts';
+import type { SiteNode } from '#contract/nodeSpec.ts';
 import { fakeSessions, node } from './fakeSession.ts';
 
 const recordingId = 'rec_01k0000000000000000000000a';
@@ -33,8 +34,8 @@ async function startAgent(directory: string) {
   };
   onTestFinished(stop);
   let generation = state.spec.generation();
-  const want = (recording: ConsoleRecording | undefined) => {
-    const wanted = { ...node, ...(recording !== undefined && { recording }) };
+  const want = (recording: ConsoleRecording | undefined, more: Partial<SiteNode> = {}) => {
+    const wanted = { ...node, ...more, ...(recording !== undefined && { recording }) };
     generation++;
     const site = { cacheImages: [], nodes: [wanted] };
     state.spec.replace({ nodeId: 'site_1', role: 'site', generation, site });
@@ -126,4 +127,20 @@ test('somebody at the site has one recording of a node, whose end a second wish 
   agent.recorder.end(node.nodeId, 'user 1 has ended it');
   await agent.tells('console.ended', 'user 1');
   expect(() => agent.recorder.end(node.nodeId, 'again')).toThrow('is not recorded');
+});
+
+test('a BMC that moves is joined where it is now, and one that keeps us waiting holds no recording up', async () => {
+  const agent = await startAgent(await newDirectory());
+  agent.want({ recordingId, until: soon() });
+  await agent.tells('console.joined', 'open');
+  const moved = { driver: 'redfish', address: 'https://192.0.2.2', credentialRef: 'secret://bmc' } as const;
+  const goOn = agent.hang();
+  agent.want({ recordingId, until: soon() }, { bmc: moved });
+  await agent.tells('console.broken', 'another one');
+  await expect.poll(() => agent.asked.at(-1)?.bmc).toEqual(moved);
+  expect(agent.sessions[0]?.isClosed).toBe(true);
+  agent.want(undefined, { bmc: moved });
+  await agent.tells('console.ended', 'an operator has ended it');
+  goOn();
+  await expect.poll(() => agent.sessions.every(({ isClosed }) => isClosed)).toBe(true);
 });
