@@ -232,7 +232,7 @@ export class RedfishClient {
     const authorization = await this.#credentials.get();
     const answer = await asked(authorization.headers);
     if (answer.statusCode !== 401) return answer;
-    await answer.body.dump({ limit: 16_384 });
+    answer.body.destroy();
     return asked((await this.#credentials.renew(authorization)).headers);
   }
 

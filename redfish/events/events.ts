@@ -13,7 +13,7 @@ export interface BmcEvents {
    * @throws as `openEventStream`
    */
   stream(options: StreamOptions): Promise<EventStream | undefined>;
-  /** Whether a stream is open, which the session is held for. */
+  /** Whether a stream is open or being opened, which the session is held for. */
   isStreaming(): boolean;
   /** How long the BMC wants to be left alone between two streams, in milliseconds. */
   restMs(): Promise<number>;
@@ -26,12 +26,18 @@ export interface BmcEvents {
 export class RedfishEvents implements BmcEvents {
   readonly #machine: () => Promise<Machine>;
   #stream: EventStream | undefined;
+  #opening = 0;
 
   constructor(machine: () => Promise<Machine>) {
     this.#machine = machine;
   }
 
   async stream(options: StreamOptions): Promise<EventStream | undefined> {
+    this.#opening++;
+    return this.#open(options).finally(() => this.#opening--);
+  }
+
+  async #open(options: StreamOptions): Promise<EventStream | undefined> {
     const { client, vendor } = await this.#machine();
     this.#stream?.close();
     const service = await eventService(client);
@@ -46,7 +52,7 @@ export class RedfishEvents implements BmcEvents {
   }
 
   isStreaming(): boolean {
-    return this.#stream !== undefined;
+    return this.#stream !== undefined || this.#opening > 0;
   }
 
   async restMs(): Promise<number> {

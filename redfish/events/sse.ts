@@ -60,7 +60,8 @@ export class SseReader {
     if (name === 'event') this.#type = value.slice(0, longestId);
     if (name === 'id' && /^[\x20-\x7e]*$/.test(value)) this.lastEventId = value.slice(0, longestId);
     if (name !== 'data') return;
-    this.#length += value.length;
+    // Each line costs something, an empty one too.
+    this.#length += value.length + (this.#data.length > 0 ? 1 : 0);
     if (this.#length <= longestEvent) this.#data.push(value);
   }
 

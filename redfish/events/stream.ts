@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { ignore } from '#base/errors.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -26,8 +27,12 @@ export interface EventStream {
 
 /** BMCs may say nothing for days. An open TCP connection is tried by the kernel; this finds a service that forgot us. */
 const silentMs = 600_000;
+/** From the first request to the headers of the stream, however slowly they come. */
+const openingMs = 60_000;
 const longestRefusal = 16 * 1024;
 const refusalMs = 5000;
+/** What is read of one stream, in bytes a second, after a first burst: a BMC that never stops talking has to wait, and the site's other work has not. */
+const pace = { perSecond: 64 * 1024, burst: 1024 * 1024 };
 
 /**
  * Asks a BMC for its stream of events, by the first of `paths` that is not refused. It is on a connection of its own, with the session that all
@@ -46,17 +51,26 @@ export async function openEventStream(
     'cache-control': 'no-cache',
     ...(options.lastEventId !== undefined && { 'last-event-id': options.lastEventId }),
   };
-  const [first, ...others] = paths;
-  let path = first;
-  let answer = await client.stream(path, headers, stop.signal);
-  for (const other of others) {
-    if (answer.statusCode < 400 || answer.statusCode >= 500) break;
-    await answer.body.dump({ limit: longestRefusal });
-    path = other;
-    answer = await client.stream(path, headers, stop.signal);
+  const late = setTimeout(() => stop.abort(), openingMs);
+  try {
+    const { path, answer } = await firstTaken(paths, (one) => client.stream(one, headers, stop.signal));
+    await mustStream(path, answer);
+    return follow(answer.body, options, stop);
+  } finally {
+    clearTimeout(late);
   }
-  await mustStream(path, answer);
-  return follow(answer.body, options, stop);
+}
+
+/** The first answer that is no refusal, or the last refusal. What a refusal says is not waited for: it may never end. */
+async function firstTaken(
+  [path, ...others]: readonly [string, ...string[]],
+  ask: (path: string) => Promise<Dispatcher.ResponseData>,
+): Promise<{ path: string; answer: Dispatcher.ResponseData }> {
+  const answer = await ask(path);
+  const [next, ...rest] = others;
+  if (next === undefined || answer.statusCode < 400 || answer.statusCode >= 500) return { path, answer };
+  answer.body.destroy();
+  return firstTaken([next, ...rest], ask);
 }
 
 /** One request for a stream. @throws BmcUnreachable; RailheadError `pin-mismatch` */
@@ -134,9 +148,13 @@ async function readAll(
     stop.abort();
   }, limitMs);
   try {
+    let readAllAt = 0;
     for await (const piece of body) {
       silence.refresh();
+      readAllAt = Math.max(readAllAt, Date.now()) + (1000 * piece.length) / pace.perSecond;
       for (const { data } of reader.feed(decoder.decode(piece, { stream: true }))) onEvent(parseBody(data));
+      const aheadMs = readAllAt - Date.now() - (1000 * pace.burst) / pace.perSecond;
+      if (aheadMs > 0) await delay(aheadMs, undefined, { signal: stop.signal });
     }
     return 'ended';
   } catch {

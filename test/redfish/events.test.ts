@@ -43,6 +43,11 @@ describe('a stream of server-sent events', () => {
     expect(read(`data: ${'x'.repeat(longestEvent)}\n\n`).data).toHaveLength(1);
   });
 
+  test('an event of endless empty lines is passed over as well', () => {
+    const empty = 'data:\n'.repeat(longestEvent + 10);
+    expect(read(empty, '\ndata: a\n\n').data).toEqual(['a']);
+  });
+
   test('an id that would not fit into a header is not taken', () => {
     expect(read('id: 7\ndata: a\n\nid: 8\u00009\ndata: b\n\n').id).toBe('7');
   });

@@ -39,7 +39,8 @@ const opening = new Slots(16);
  * breaks is taken up anew, with growing pauses.
  */
 export class Listening {
-  readonly node: SiteNode;
+  /** As the site's desired state has it now. */
+  node: SiteNode;
   readonly #parts: ListeningParts;
   readonly #posting: Posting;
   readonly #over = new AbortController();
@@ -54,7 +55,7 @@ export class Listening {
   constructor(node: SiteNode, startsInMs: number, parts: ListeningParts) {
     this.node = node;
     this.#parts = parts;
-    this.#posting = new Posting(node, parts);
+    this.#posting = new Posting(() => this.node, parts);
     this.#done = this.#run(startsInMs);
   }
 
@@ -119,12 +120,18 @@ export class Listening {
     };
     const options = { lastEventId: this.#lastEventId, onEvent };
     try {
-      const stream = await opening.run(() => bmcs.use(this.node, async (bmc) => bmc.events?.stream(options)));
+      const stream = await opening.run(async () => {
+        // A BMC may take a minute to begin its stream, or for ever: that holds up no operation.
+        const { begun } = await bmcs.use(this.node, async (bmc) => ({ begun: bmc.events?.stream(options) }));
+        return begun;
+      });
       if (stream === undefined) this.#noStreamUntil = Date.now() + never;
       return stream;
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.#noStreamUntil = Date.now() + askAgainMs;
+      // It may have been the wish to go on from there that it refused.
+      this.#lastEventId = undefined;
       this.#say(`the BMC refuses its stream of events: ${error.message}`);
       return undefined;
     }

@@ -12,13 +12,13 @@ export interface PostingParts {
 
 /** One BMC's subscription: that it posts its events to this site. What stands in the books outlives this process, so that none is left behind. */
 export class Posting {
-  readonly #node: SiteNode;
+  readonly #nodeNow: () => SiteNode;
   readonly #parts: PostingParts;
   #isOn = false;
   #delivers = false;
 
-  constructor(node: SiteNode, parts: PostingParts) {
-    this.#node = node;
+  constructor(nodeNow: () => SiteNode, parts: PostingParts) {
+    this.#nodeNow = nodeNow;
     this.#parts = parts;
   }
 
@@ -41,15 +41,16 @@ export class Posting {
    */
   async subscribe(hook: Hook): Promise<'made' | 'kept' | 'unsupported'> {
     const { bmcs, hooks } = this.#parts;
-    const { nodeId } = this.#node;
+    const node = this.#nodeNow();
     const before = this.#isOn;
     this.#isOn = false;
-    if (hooks.placeOf(nodeId) !== hook.prefix) await this.unsubscribe();
+    // One at another URL would be found by nobody once this one is in the books.
+    if (hooks.placeOf(node.nodeId) !== hook.prefix) await this.#delete();
     // Before it is done: whatever ends this process, the subscription is found again.
-    hooks.keepPlace(nodeId, hook.prefix);
-    const done = await bmcs.use(this.#node, async (bmc) => bmc.events?.subscribe(hook));
+    hooks.keepPlace(node.nodeId, hook.prefix);
+    const done = await bmcs.use(node, async (bmc) => bmc.events?.subscribe(hook));
     if (done === undefined || done === 'unsupported') {
-      hooks.keepPlace(nodeId, undefined);
+      hooks.keepPlace(node.nodeId, undefined);
       return 'unsupported';
     }
     this.#isOn = true;
@@ -59,16 +60,19 @@ export class Posting {
 
   /** Deletes what the BMC has of it, if it may have anything. */
   async unsubscribe(): Promise<void> {
-    const { bmcs, hooks, log } = this.#parts;
-    const { nodeId } = this.#node;
-    const place = hooks.placeOf(nodeId);
     this.#isOn = false;
+    await this.#delete().catch((error: unknown) => {
+      const { nodeId } = this.#nodeNow();
+      this.#parts.log.warn({ err: error, nodeId }, 'a subscription stays at a BMC');
+    });
+  }
+
+  async #delete(): Promise<void> {
+    const { bmcs, hooks } = this.#parts;
+    const node = this.#nodeNow();
+    const place = hooks.placeOf(node.nodeId);
     if (place === undefined) return;
-    try {
-      await bmcs.use(this.#node, async (bmc) => bmc.events?.unsubscribe(place));
-      hooks.keepPlace(nodeId, undefined);
-    } catch (error) {
-      log.warn({ err: error, nodeId }, 'a subscription stays at a BMC');
-    }
+    await bmcs.use(node, async (bmc) => bmc.events?.unsubscribe(place));
+    hooks.keepPlace(node.nodeId, undefined);
   }
 }

@@ -36,7 +36,10 @@ export function keepSubscriptions(parts: SubscriptionsParts): Subscriptions {
     const known = new Map(nodes.map((node) => [node.nodeId, node]));
     for (const [nodeId, listening] of all) {
       const node = known.get(nodeId);
-      if (node !== undefined && addressOf(node) === addressOf(listening.node)) continue;
+      if (node !== undefined && addressOf(node) === addressOf(listening.node)) {
+        listening.node = node;
+        continue;
+      }
       all.delete(nodeId);
       // A node whose BMC is another is listened to again once the old one has forgotten us.
       ending.set(

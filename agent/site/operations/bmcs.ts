@@ -111,8 +111,9 @@ function stopping(): RailheadError {
   });
 }
 
+/** Redfish finds the machine by itself: an interface more is no reason to end its session, and the stream of events with it. */
 function bindingOf({ bmc, bmcSecret, bmcNextSecret, macs }: BoundNode): string {
-  return JSON.stringify([bmc, bmcSecret, bmcNextSecret, macs]);
+  return JSON.stringify([bmc, bmcSecret, bmcNextSecret, bmc.driver === 'redfish' ? [] : macs]);
 }
 
 /** Two nodes of one chassis may have one BMC; a machine without one is a place by itself. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { test } from 'vitest';
 import type { FaultName } from '#rack/bmc/faults.ts';
 import { startBmc, startWatching, temporaryState } from './stage.ts';
@@ -92,4 +93,21 @@ test.concurrent('a machine that leaves the site is not listened to any more', as
   await expect.poll(() => bmc.events.streams, soon).toBe(1);
   site.have([]);
   await expect.poll(() => bmc.events.streams, later).toBe(0);
+});
+
+test.concurrent('an interface more, or a new password on its way, costs no more than the stream once', async (own) => {
+  const { expect } = own;
+  const bmc = await startBmc(own);
+  const site = await startWatching(own, bmc, { healthEvery: '1s' });
+  await expect.poll(() => bmc.events.streams, soon).toBe(1);
+  const [session] = bmc.sessions.ids();
+  const grown = { ...site.node, macs: [...site.node.macs, '52:54:00:00:00:02'] };
+  site.have([grown]);
+  await setTimeout(2500);
+  expect(bmc.sessions.ids()).toEqual([session]);
+  site.have([{ ...grown, bmcNextSecret: { secretId: 'sec_2', version: 1 } }]);
+  await expect.poll(() => bmc.sessions.ids()[0] !== session && bmc.events.streams, later).toBe(1);
+  const [next] = bmc.sessions.ids();
+  await setTimeout(4000);
+  expect([bmc.sessions.ids(), bmc.events.streams]).toEqual([[next], 1]);
 });
