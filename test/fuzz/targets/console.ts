@@ -11,7 +11,7 @@ export const target: FuzzTarget = {
     text('\x03User:admin logged-in\r\n</>hpiLO-> Starting\r\nracadm>>'),
     text('\x01é€😀\b\b\x9b31m\x1b(B\u202e'),
   ],
-  longest: 65_536,
+  longest: 2048,
   run(input) {
     const size = Math.max(1, input[0] ?? 1);
     const cutter = new LineCutter();
