@@ -51,7 +51,7 @@ const SetLoader = Type.Object(
   closed,
 );
 
-/** One Redfish request to the machine's BMC; what may be asked is in docs/metal.md. */
+/** One Redfish request to the machine's BMC; what may be asked is in docs/bmc.md. */
 const Redfish = Type.Object(
   { tenantId: TenantId, nodeId: Type.String({ pattern: nodeIdPattern }), ...RelayRequest.properties },
   closed,
