@@ -19,7 +19,7 @@ export interface ReportingParts {
 }
 
 /** Of what one report holds; the centre takes 8 MiB. */
-const batch = { results: 100, resultBytes: 4 * 1024 * 1024, events: 500 };
+const batch = { results: 100, resultBytes: 4 * 1024 * 1024, events: 500, eventBytes: 2 * 1024 * 1024 };
 /** So often the whole inventory is told though nothing changed: a centre that was put back to an older state comes to know it again. */
 const resyncMs = 15 * 60_000;
 
@@ -48,7 +48,7 @@ export function reporting({
       observedGeneration: state.spec.generation(),
       results: state.journal.results(batch.results, batch.resultBytes),
       progress: progress.take(),
-      events: state.events.untold(batch.events),
+      events: state.events.untold(batch.events, batch.eventBytes),
       ...(machines.length === 0 ? {} : { machines }),
       ...(isTold ? {} : { images, settings }),
     };

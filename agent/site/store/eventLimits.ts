@@ -4,24 +4,29 @@ import type { Sqlite } from '#base/sqlite.ts';
 export interface MostEvents {
   /** Of one MAC. */
   ofMachine: number;
-  /** Of these, lines of installers: the oldest line goes, and no step of the boot. */
-  logsOfMachine: number;
-  /** Of these, entries of BMCs' own logs, likewise. */
-  bmcLogsOfMachine: number;
-  /** And of these, pieces of a recorded console: ten times as long as another event. */
-  consoleOfMachine: number;
+  /** Of these, of a type that may come without end: the oldest of the type go, and no step of a boot. */
+  ofType: Readonly<Record<string, number>>;
   /** Of all machines that nobody has named. */
   ofStrangers: number;
   /** Of all nodes. */
   ofNodes: number;
 }
 
-/** An event takes about 400 bytes: some 25 MB in all, and a recorded console up to 1 MB. */
+/** An event takes about 400 bytes: some 25 MB in all, and a recorded console up to 1 MB. Some 225 of a machine are left for its boots. */
 const most: MostEvents = {
-  ofMachine: 750,
-  logsOfMachine: 250,
-  bmcLogsOfMachine: 100,
-  consoleOfMachine: 250,
+  ofMachine: 1000,
+  ofType: {
+    'boot.log': 250,
+    'bmc.log': 100,
+    // A BMC that cannot make up its mind, and a console that breaks every minute.
+    'bmc.health': 50,
+    'bmc.events': 25,
+    'console.output': 250,
+    'console.started': 25,
+    'console.joined': 25,
+    'console.broken': 25,
+    'console.ended': 25,
+  },
   ofStrangers: 5_000,
   ofNodes: 50_000,
 };
@@ -57,7 +62,7 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   const trimMachine = database.prepare<[string, number], Gone>(
     `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
   );
-  const trimLogs = database.prepare<[string, string, number], Gone>(
+  const trimType = database.prepare<[string, string, number], Gone>(
     `DELETE FROM events WHERE sequence IN
      (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = ?
       ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
@@ -85,12 +90,8 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   return {
     added({ type, mac, nodeId }) {
       kept[nodeId === undefined ? 'strangers' : 'nodes']++;
-      const mostOfType = {
-        'boot.log': limits.logsOfMachine,
-        'bmc.log': limits.bmcLogsOfMachine,
-        'console.output': limits.consoleOfMachine,
-      }[type];
-      if (mac !== undefined && mostOfType !== undefined) forget(trimLogs.all(mac, type, mostOfType));
+      const mostOfType = limits.ofType[type];
+      if (mac !== undefined && mostOfType !== undefined) forget(trimType.all(mac, type, mostOfType));
       const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
       if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));
       // A tenth at a time, so that a flood does not pay for each of its events.

@@ -14,8 +14,8 @@ export type Happening = SiteEvent extends infer Event
 /** What happened at this site: the outbox to the centre, and the timeline of each machine. */
 export interface Events extends Timeline {
   add(happening: Happening): void;
-  /** Events that the centre has not taken, oldest first. */
-  untold(limit: number): SiteEvent[];
+  /** Events that the centre has not taken, oldest first: at most `limit`, and as many as are of `mostBytes` together, but one at least. */
+  untold(limit: number, mostBytes?: number): SiteEvent[];
   taken(events: readonly SiteEvent[]): void;
   /** How many events were dropped untold, for lack of place, since the start of this process. */
   dropped(): number;
@@ -34,7 +34,16 @@ export function openEvents(database: Sqlite, now: () => number, most?: MostEvent
   return {
     ...openTimeline(database),
     add: (happening) => limits.added(insert(happening, now())),
-    untold: (limit) => untold.all(limit).map(parsedEvent),
+    untold: (limit, mostBytes = Number.POSITIVE_INFINITY) => {
+      const events: SiteEvent[] = [];
+      let bytes = 0;
+      for (const row of untold.iterate(limit)) {
+        bytes += Buffer.byteLength(row.document);
+        if (bytes > mostBytes && events.length > 0) break;
+        events.push(parsedEvent(row));
+      }
+      return events;
+    },
     taken: database.transaction((events: readonly SiteEvent[]) => {
       for (const { eventId } of events) take.run(eventId);
     }),

@@ -10,9 +10,7 @@ import type { RamdiskJoin } from '#contract/join.ts';
 async function newEvents(
   most = {
     ofMachine: 5,
-    logsOfMachine: 2,
-    bmcLogsOfMachine: 2,
-    consoleOfMachine: 1,
+    ofType: { 'boot.log': 2, 'bmc.health': 1, 'console.output': 2 },
     ofStrangers: 20,
     ofNodes: 30,
   },
@@ -92,17 +90,33 @@ test('the lines of an installer displace one another and no step of a boot, and 
 });
 
 test('what a recorded console prints displaces its own oldest pieces and no step of a boot', async () => {
-  const events = await newEvents({
-    ofMachine: 5,
-    logsOfMachine: 2,
-    bmcLogsOfMachine: 2,
-    consoleOfMachine: 2,
-    ofStrangers: 20,
-    ofNodes: 30,
-  });
+  const events = await newEvents();
   events.add(boot('step', 'a', 'node_1'));
   for (let at = 0; at < 50; at++)
     events.add({ type: 'console.output', text: `${at}`, mac: 'a', nodeId: 'node_1', recordingId: 'rec_1' });
   expect(texts(events, 'a')).toEqual(['step', '48', '49']);
   expect(events.dropped()).toBe(48);
+});
+
+test('a BMC that cannot make up its mind displaces no step of a boot', async () => {
+  const events = await newEvents();
+  events.add(boot('step', 'a', 'node_1'));
+  for (let at = 0; at < 50; at++)
+    events.add({
+      type: 'bmc.health',
+      text: `${at}`,
+      mac: 'a',
+      nodeId: 'node_1',
+      health: { health: 'OK', faults: [] },
+    });
+  expect(texts(events, 'a')).toEqual(['step', '49']);
+});
+
+test('of long events the centre is told fewer at once, and one at least', async () => {
+  const events = await newEvents();
+  for (let at = 0; at < 4; at++) events.add(boot('€'.repeat(1000), `${at}`, 'node_1'));
+  expect(events.untold(10, 7000)).toHaveLength(2);
+  expect(events.untold(1, 7000)).toHaveLength(1);
+  expect(events.untold(10, 10)).toHaveLength(1);
+  expect(events.untold(10)).toHaveLength(4);
 });
