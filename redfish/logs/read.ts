@@ -5,6 +5,8 @@ import { logEntryOf } from './entry.ts';
 
 /** A log of more pages is left there: nobody waits for the rest of a log. */
 const mostPages = 100;
+/** More entries than any log has; what goes on beyond is no log. */
+const mostEntries = 16_384;
 /** Entries that are links alone are read one by one, so far back at most. */
 const mostSingle = 64;
 
@@ -87,32 +89,40 @@ async function readPages(
   enough: (page: readonly BmcLogEntry[]) => boolean,
 ): Promise<Pages> {
   const read: Pages = { pages: [], links: [], count: 0, ended: false };
+  const had = new Set<string>();
   let next: string | undefined = first;
-  for (let page = 0; page < mostPages && next !== undefined; page++) {
+  for (let page = 0; page < mostPages && next !== undefined && had.size < mostEntries; page++) {
     const body: JsonObject = (await client.get(next)).body;
-    const found = membersOf(body);
+    const found = membersNotIn(had, body);
     read.pages.push(...found.entries);
     read.links.push(...found.links);
     const told = body['Members@odata.count'];
     read.count = typeof told === 'number' ? told : read.pages.length + read.links.length;
-    next = nextOf(body, next);
-    if (next !== undefined && enough(found.entries)) return read;
+    next = nextOf(body);
+    if (next === undefined) read.ended = true;
+    // Pages that go in a circle, or on and on with the same, bring nothing.
+    else if (found.entries.length + found.links.length === 0 || enough(found.entries)) break;
   }
-  read.ended = next === undefined;
   return read;
 }
 
-function nextOf(body: JsonObject, current: string): string | undefined {
-  const next = asText(body['Members@odata.nextLink']) ?? linkOf(body['Members@odata.nextLink']);
-  return next === current ? undefined : next;
+function nextOf(body: JsonObject): string | undefined {
+  return asText(body['Members@odata.nextLink']) ?? linkOf(body['Members@odata.nextLink']);
 }
 
-function membersOf({ Members }: JsonObject): { entries: BmcLogEntry[]; links: string[] } {
+/** Each entry once, though a BMC may write it on two pages. */
+function membersNotIn(
+  had: Set<string>,
+  { Members }: JsonObject,
+): { entries: BmcLogEntry[]; links: string[] } {
   const entries: BmcLogEntry[] = [];
   const links: string[] = [];
   for (const member of Array.isArray(Members) ? Members : []) {
     const entry = logEntryOf(asObject(member));
     const link = linkOf(member);
+    const print = entry === undefined ? link : fingerprint(entry);
+    if (print === undefined || had.has(print) || had.size >= mostEntries) continue;
+    had.add(print);
     if (entry !== undefined) entries.push(entry);
     else if (link !== undefined) links.push(link);
   }

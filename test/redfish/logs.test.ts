@@ -183,6 +183,22 @@ describe('logs of another make', () => {
     expect((await read()).messages).toEqual([]);
   });
 
+  test('pages in a circle are read once, and what is new on them is told once', async () => {
+    const { tree, fake, read } = await startLogBench();
+    const pages = (newest: number) => {
+      const old = [entryOf({ id: 1, message: 'm 1' }), entryOf({ id: 2, message: 'm 2' })];
+      tree[entries] = { Members: old, 'Members@odata.nextLink': `${entries}?b` };
+      const last = entryOf({ id: newest, message: `m ${newest}` });
+      tree[`${entries}?b`] = { Members: [last], 'Members@odata.nextLink': entries };
+    };
+    pages(3);
+    expect((await read()).messages).toEqual([]);
+    pages(4);
+    const before = fake.requests.length;
+    expect((await read()).messages).toEqual(['m 4']);
+    expect(fake.requests.length - before).toBe(3);
+  });
+
   test('a BMC without any log has none, and is asked for it once', async () => {
     const { fake, bmc } = await startBench();
     expect(await bmc.readLog(undefined)).toBeUndefined();
