@@ -12,6 +12,7 @@ import type { PowerAction } from '#contract/steps.ts';
 import { readAccount } from './account/readAccount.ts';
 import { setPassword } from './account/setPassword.ts';
 import { RedfishClient } from './client.ts';
+import { Connection } from './connection.ts';
 import { type BmcEvents, RedfishEvents } from './events/events.ts';
 import { healthOf } from './health.ts';
 import { inspect } from './inspect/inspect.ts';
@@ -108,7 +109,7 @@ const inspectLimitMs = 600_000;
  */
 export function openBmc(options: BmcOptions): Bmc {
   const { address, clock = systemClock, log, username, password, next, memory = {} } = options;
-  const client = new RedfishClient({
+  const connection = new Connection({
     origin: address.replace(/\/+$/, ''),
     username,
     password,
@@ -118,6 +119,7 @@ export function openBmc(options: BmcOptions): Bmc {
     clock,
     memory,
   });
+  const client = new RedfishClient(connection);
   return new RedfishBmc(client, new MachineFinder(client, { clock, log, memory }), clock, next);
 }
 

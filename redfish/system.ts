@@ -1,7 +1,8 @@
 import { RailheadError } from '#contract/errors.ts';
 import { BmcRefusal } from './answers.ts';
-import { type RedfishClient, type Resource, rootPath } from './client.ts';
+import type { RedfishClient, Resource } from './client.ts';
 import { memberLinks } from './collection.ts';
+import { rootPath } from './connection.ts';
 import { asObject, asText, type JsonObject, linkOf } from './json.ts';
 
 /**
