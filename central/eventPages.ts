@@ -4,8 +4,13 @@ import { present } from './nodes.ts';
 import { parseJson, type Queries } from './store/store.ts';
 import type { Row, Tables } from './store/tables.ts';
 
-/** Whose events. */
-export type EventsOf = { nodeId: string } | { workflowId: string };
+/** Whose events, and which of them. */
+export type EventsOf = ({ nodeId: string } | { workflowId: string }) & {
+  /** Types such as `bmc.log`, or all of a kind, such as `bmc`. */
+  types?: readonly string[] | undefined;
+  /** What happened then or later, by the clock of who told it. */
+  since?: string | undefined;
+};
 
 /** Events after a number, oldest first. */
 export function eventsAfter(
@@ -37,9 +42,17 @@ export async function beforeNewest(store: Queries, of: EventsOf, count: number):
   return row?.seq ?? 0;
 }
 
-function whose(of: EventsOf) {
+function whose({ types, since, ...of }: EventsOf) {
   return (where: ExpressionBuilder<Tables, 'events'>) =>
-    'nodeId' in of ? where('node_id', '=', of.nodeId) : where('workflow_id', '=', of.workflowId);
+    where.and([
+      'nodeId' in of ? where('node_id', '=', of.nodeId) : where('workflow_id', '=', of.workflowId),
+      ...(since === undefined ? [] : [where('at', '>=', since)]),
+      ...(types === undefined ? [] : [where.or(types.flatMap((type) => ofType(where, type)))]),
+    ]);
+}
+
+function ofType(where: ExpressionBuilder<Tables, 'events'>, type: string) {
+  return [where('type', '=', type), where('type', 'like', `${type}.%`)];
 }
 
 /** The cursor after these events: the next call goes on with it, or waits for more. */

@@ -24,6 +24,7 @@ interface EventsPage {
 
 /** A site that is cut off cannot tell that a recording has ended: nobody waits longer for it. Milliseconds. */
 const graceMs = 60_000;
+const types = ['console'];
 
 /** `railhead nodes console NODE --for 10m`: has the site record a serial console, and prints it as it comes. */
 export function consoleCommand(environment: CliEnvironment): Command {
@@ -56,7 +57,7 @@ async function follow(
 ): Promise<void> {
   let cursor = from;
   while (Date.now() < Date.parse(until) + graceMs) {
-    const page = await call<EventsPage>('nodes.events', { ...node, cursor, waitSeconds: 20 });
+    const page = await call<EventsPage>('nodes.events', { ...node, types, cursor, waitSeconds: 20 });
     for (const event of page.items.filter(({ data }) => data?.recordingId === recordingId)) {
       if (format === 'json') printLine(JSON.stringify(event));
       else printConsole(event);

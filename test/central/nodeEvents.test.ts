@@ -52,3 +52,22 @@ test('an entry that is longer than a timeline takes is not believed', async () =
   await tell({ ...entry('1'), logEntry: { id: '1', message: 'x'.repeat(513) } }, entry('2'));
   expect((await ask({ cursor: before.cursor })).items.map(({ text }) => text)).toEqual(['entry 2']);
 });
+
+test('only events of some types, of a kind, or since a time are asked for', async () => {
+  const { ask, tell } = await started();
+  const remark = { type: 'bmc.events', text: 'told again' };
+  await tell(entry('1'), { ...entry('2'), at: '2020-01-01T00:00:00.000Z' }, remark);
+  const read = async (more: object) => (await ask(more)).items.map(({ text }) => text);
+  expect(await read({ types: ['bmc.log'] })).toEqual(['entry 1', 'entry 2']);
+  expect(await read({ types: ['bmc'] })).toEqual(['entry 1', 'entry 2', 'told again']);
+  expect(await read({ types: ['bmc.log'], last: 1 })).toEqual(['entry 2']);
+  expect(await read({ types: ['bmc'], since: '2020-01-01T01:00:00.001+01:00' })).toEqual([
+    'entry 1',
+    'told again',
+  ]);
+  expect(await read({ types: ['bm', 'b'] })).toEqual([]);
+  const { cursor } = await ask({ types: ['bmc'] });
+  const waiting = ask({ types: ['bmc.log'], cursor, waitSeconds: 10 });
+  await tell(remark, entry('3'));
+  expect((await waiting).items.map(({ text }) => text)).toEqual(['entry 3']);
+});
