@@ -10,7 +10,7 @@ import { type Authorization, Credentials } from './credentials.ts';
 import { requestStream } from './events/stream.ts';
 import { asObject, type JsonObject } from './json.ts';
 import { type Bounds, endOf, isTimeout, type Limits } from './limits.ts';
-import { maskSecrets } from './maskSecrets.ts';
+import { maskSecrets, mayQuote } from './maskSecrets.ts';
 import type { BmcMemory } from './memory.ts';
 import { retrying } from './retrying.ts';
 import { BmcUnreachable, type Exchange, exchange, NotConnected } from './transport.ts';
@@ -84,7 +84,7 @@ export class Connection {
       return exchange(this.#agent, this.origin, one, isRead ? end : undefined);
     }, end);
     const answer = await sent.catch((error: unknown) => this.#lateOr(error));
-    return answer.status < 400 ? answer : maskSecrets(answer, this.credentials.passwords);
+    return mayQuote(answer) ? maskSecrets(answer, this.credentials.passwords) : answer;
   }
 
   /**

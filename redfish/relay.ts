@@ -29,9 +29,11 @@ async function sent(client: RedfishClient, { method, path, body = {} }: RelayReq
   return client.patch(await client.get(path), body as JsonObject);
 }
 
-/** Names of the standard's properties that are to be null when read, and which BMCs fill all the same, SNMP's community strings first. */
+/** Names of the standard's properties that are to be null when read, and which BMCs fill all the same, SNMP's community strings first; and what a task was begun by. */
 const secretName =
-  /(password|passphrase|communitystring|secret|privatekey|authenticationkey|encryptionkey|token)$/i;
+  /(password|passphrase|communitystring|secret|privatekey|authenticationkey|encryptionkey|token|jsonbody)$/i;
+/** Of a task's `HttpHeaders`. */
+const secretHeader = /^\s*(x-auth-token|authorization|cookie)\s*:/i;
 
 /** What a BMC says with every secret in it made `***`; undefined for what is nested deeper than any resource. */
 export function masked(value: Json, levels = mostLevels): Json | undefined {
@@ -39,7 +41,9 @@ export function masked(value: Json, levels = mostLevels): Json | undefined {
   if (levels === 0) return undefined;
   const entries = Object.entries(value).map(([name, part]): [string, Json | undefined] => [
     name,
-    typeof part === 'string' && part !== '' && secretName.test(name) ? '***' : masked(part, levels - 1),
+    typeof part === 'string' && part !== '' && (secretName.test(name) || secretHeader.test(part))
+      ? '***'
+      : masked(part, levels - 1),
   ]);
   if (entries.some(([, part]) => part === undefined)) return undefined;
   if (Array.isArray(value)) return entries.map(([, part]) => part as Json);

@@ -30,6 +30,9 @@ export async function confirmAsked(
     .where('node_id', '=', nodeId)
     .where('outcome', 'is', null)
     .where('asked', 'is not', null)
+    // Of one that was called off or is over, whose site is away, nobody waits for the end.
+    .where('cancel_requested_at', 'is', null)
+    .where('expires_at', '>', now())
     .orderBy('operation_id', 'desc')
     .executeTakeFirst();
   if (operation === undefined) throw nothingAsked(nodeId);

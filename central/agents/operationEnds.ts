@@ -1,4 +1,5 @@
 import type { WireError } from '#contract/errors.ts';
+import { acknowledgeAlarms } from '../alarms.ts';
 import { settlePassword } from '../bmcPasswords/settle.ts';
 import type { CentralContext } from '../context.ts';
 import { recordEvent } from '../events.ts';
@@ -64,7 +65,7 @@ async function recordEnd(
   end: OperationEnd,
   cause: string,
 ): Promise<{ isOther: boolean }> {
-  const { numUpdatedRows } = await queries
+  const ended = await queries
     .updateTable('operations')
     .set({
       outcome: end.outcome,
@@ -74,8 +75,12 @@ async function recordEnd(
     })
     .where('operation_id', '=', operation.operation_id)
     .where('outcome', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return { isOther: false };
+    .returning('asked')
+    .executeTakeFirst();
+  if (ended === undefined) return { isOther: false };
+  // A site that was killed while it asked does not say that nobody is asked any more.
+  if (ended.asked !== null)
+    await acknowledgeAlarms(queries, { nodeId: operation.node_id }, cause, 'operator-asked');
   await recordEvent(queries, {
     type: `operation.${end.outcome}`,
     text: end.error === undefined ? operation.action : `${operation.action}: ${end.error.message}`,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Operation } from '#contract/operations.ts';
 import { type FakeSite, pollOnce } from './fakeSite.ts';
 import { follow, workflow } from './line.ts';
-import { metalStage } from './metalStage.ts';
+import { metalStage, nodeRecord } from './metalStage.ts';
 import type { Stage } from './stage.ts';
 
 const node = { tenantId: 'root', nodeId: 'node-2' };
@@ -64,6 +64,18 @@ test("an operator's word reaches the site, again and again until the operation h
   ]);
   const { data: audit } = await stage.line.call<{ items: object[] }>('audit.list', { limit: 200 });
   expect(audit?.items).toContainEqual(expect.objectContaining({ method: 'nodes.confirm', outcome: 'ok' }));
+});
+
+test('what was called off is confirmed no more, and its end ends the alarm, though the site was killed and told nothing', async () => {
+  const scene = await asked();
+  const { stage, operation, workflowId } = scene;
+  const alarms = async () => (await nodeRecord(stage, 'node-2')).alarms;
+  expect(await alarms()).toMatchObject([{ reason: 'operator-asked' }]);
+  await stage.line.call('workflows.cancel', { tenantId: 'root', workflowId });
+  await follow(stage.line.call, workflowId);
+  expect(await confirm(scene)).toMatchObject({ error: { details: { reason: 'nothing-asked' } } });
+  await stage.site.succeed(operation, { power: 'off' });
+  expect(await alarms()).toEqual([]);
 });
 
 test('nothing is confirmed of which nobody was asked', async () => {

@@ -232,6 +232,17 @@ describe('what became of it is found out by a new login', () => {
     expect(told).toContain('Weak');
     expect(told).not.toContain('Marker');
   });
+
+  test('nor in that of a task', async () => {
+    const at = '/redfish/v1/TaskService/Tasks/9';
+    const Messages = [{ MessageId: 'Oem.1.0.Weak', Message: `${next} is weak` }];
+    const { bmc, fresh } = await setUp([
+      { ...patched, status: 202, body: { '@odata.id': at } },
+      { method: 'GET', path: at, status: 200, body: { TaskState: 'Exception', Messages } },
+    ]);
+    const error = await bmc.setPassword(fresh).catch((thrown: unknown) => thrown as Error);
+    expect((error as Error).message).toContain('Weak: *** is weak');
+  });
 });
 
 describe('while two passwords may be right', () => {

@@ -19,6 +19,17 @@ test('the secrets that a BMC tells are not handed on', async () => {
   });
 });
 
+test('a task tells neither what it was begun by nor by whose session', async () => {
+  const { fake, bmc } = await startBench();
+  const task = '/redfish/v1/TaskService/Tasks/1';
+  const HttpHeaders = ['Content-Type: application/json', 'X-Auth-Token: abcdef'];
+  const Payload = { HttpHeaders, JsonBody: '{"Password":"Marker-1"}', TargetUri: '/redfish/v1/x' };
+  fake.tree[task] = { TaskState: 'Completed', Payload };
+  expect(await bmc.relay({ method: 'GET', path: task })).toMatchObject({
+    body: { Payload: { HttpHeaders: [HttpHeaders[0], '***'], JsonBody: '***' } },
+  });
+});
+
 test.each([
   ['long', JSON.stringify({ Members: 'x'.repeat(200_000) })],
   ['deeply nested', '['.repeat(60_000) + ']'.repeat(60_000)],

@@ -1,3 +1,4 @@
+import { hasController } from '#contract/bmcBinding.ts';
 import { durationMs } from '#contract/durations.ts';
 import type { PowerAction } from '#contract/steps.ts';
 import type { Power } from '../drivers/driver.ts';
@@ -9,8 +10,11 @@ export const setPower: SiteAction<'power.setPower'> = {
     return { power: await withBmc((bmc, limits) => bmc.setPower(action, { ...limits, ...force })) };
   },
   settle: async ({ action }, context, startedAt) => {
+    const booted = bootedSince(context, startedAt);
+    const bmc = context.node?.bmc;
+    if (bmc !== undefined && !hasController(bmc)) return settledByHands(action, booted);
     const power = await context.withBmc((bmc, limits) => bmc.getPower(limits));
-    return settledPower(action, power, bootedSince(context, startedAt));
+    return settledPower(action, power, booted);
   },
 };
 
@@ -28,6 +32,12 @@ export function settledPower(action: PowerAction, power: Power, booted: boolean)
   if (wanted !== 'restart' && wanted === power) return { kind: 'done', result: { power } };
   if (wanted === 'restart' && booted) return { kind: 'done', result: { power } };
   return { kind: 'unknown', found: { power, booted } };
+}
+
+/** Where nothing tells the power state: what a boot does not prove is asked for again, of an operator or by another magic packet. */
+function settledByHands(action: PowerAction, booted: boolean): Settlement {
+  const isProven = booted && ['on', 'restart'].includes(wantedState[action]);
+  return isProven ? { kind: 'done', result: { power: 'on' } } : { kind: 'repeat' };
 }
 
 const wantedState: Record<PowerAction, Power | 'restart' | 'none'> = {

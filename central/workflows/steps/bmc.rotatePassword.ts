@@ -17,8 +17,8 @@ import type { StepResult, StepRun } from '../stepRun.ts';
  */
 export async function rotatePassword(run: StepRun): Promise<StepResult> {
   await refuseTenants(run, 'passwords of BMCs are changed by nodes.rotateBmcPassword alone', 'use');
-  const { node_id: nodeId, site_id: siteId } = run.workflow;
-  await refuseSharedBmc(run.central.store, nodeId, siteId);
+  const { node_id: nodeId, site_id: siteId, tenant_id: tenantId } = run.workflow;
+  await refuseSharedBmc(run.central.store, { nodeId, siteId, tenantId });
   const found = await relay({ ...run, part: 'account' }, 'bmc.readAccount', async () => ({}));
   const account = validate(BmcAccount, found);
   if (account.works === 'current')

@@ -268,8 +268,24 @@ test('a node whose factory password could not be changed is not enrolled', async
 test('a BMC that several nodes have keeps its password', async () => {
   const nodeId = await newNode();
   const { address } = (await nodeRecord(stage, nodeId)).bmc as { address: string };
-  await newNode({ address });
-  expect(await rotate(nodeId)).toMatchObject({ error: { details: { reason: 'shared-bmc' } } });
+  const other = await newNode({ address });
+  expect(await rotate(nodeId)).toMatchObject({
+    error: { details: { reason: 'shared-bmc', nodeId: other } },
+  });
+});
+
+test('nor does one that a node of another tenant has, and its name is not told', async () => {
+  const nodeId = await newNode();
+  const { address } = (await nodeRecord(stage, nodeId)).bmc as { address: string };
+  const { call, siteId } = stage.line;
+  await call('tenants.create', { tenantId: 'acme', name: 'Acme' });
+  const theirs = { tenantId: 'acme', siteId, nodeId: 'node-of-acme', macs: ['52:54:00:00:03:01'] };
+  expect(await call('metal.enroll', { ...theirs, bmc: { address, credentialRef: shared } })).toHaveProperty(
+    'data',
+  );
+  const { error } = (await rotate(nodeId)) as { error: object };
+  expect(error).toMatchObject({ details: { reason: 'shared-bmc' } });
+  expect(JSON.stringify(error)).not.toContain('acme');
 });
 
 test('what has no BMC has no password, and no profile of a tenant changes one', async () => {

@@ -4,6 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { broadcastOf, magicPacket, sendMagicPackets } from '#agent/site/drivers/magicPacket.ts';
 import { type BoundNode, driverOpener } from '#agent/site/drivers/open.ts';
 import { createRequests } from '#agent/site/drivers/requests.ts';
+import type { ActionContext } from '#agent/site/operations/action.ts';
+import { setPower } from '#agent/site/operations/setPower.ts';
 import type { Happening } from '#agent/site/store/events.ts';
 import { driverParts } from '../../../fakes/driverParts.ts';
 
@@ -48,6 +50,20 @@ test('a magic packet goes to the broadcast address of the network, without privi
   );
   expect((await heard)[0]).toEqual(magicPacket(mac));
 });
+
+test.each([
+  ['on', true, { kind: 'done', result: { power: 'on' } }],
+  ['cycle', true, { kind: 'done', result: { power: 'on' } }],
+  ['on', false, { kind: 'repeat' }],
+  ['off', true, { kind: 'repeat' }],
+] as const)(
+  'power %s whose agent restarted is asked for again, unless a boot has proven it: %s',
+  async (action, booted, settlement) => {
+    const state = { events: { bootedSince: () => booted } };
+    const context = { node: machine, state } as unknown as ActionContext;
+    expect(await setPower.settle({ action }, context, 0)).toEqual(settlement);
+  },
+);
 
 test('Wake-on-LAN switches on, and says of everything else why it cannot', async () => {
   const { driver, woken } = setUp({ driver: 'wake-on-lan' });
