@@ -1,13 +1,13 @@
 import { backoffMs } from '#base/backoff.ts';
 import { systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
-import { Slots } from '#base/slots.ts';
 import type { BmcEventsWay } from '#contract/bmcHealth.ts';
-import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
-import type { EventStream, Hook, StreamOptions } from '#redfish/events/events.ts';
-import { isNews } from '#redfish/events/news.ts';
+import type { Hook } from '#redfish/events/events.ts';
+import { opening } from './opening.ts';
 import { Posting, type PostingParts } from './posting.ts';
+import { askAgainMs, isRefusal, never } from './refusal.ts';
+import { Streaming } from './streaming.ts';
 
 export interface ListeningParts extends PostingParts {
   mode: 'auto' | 'poll';
@@ -25,14 +25,8 @@ export interface ListeningParts extends PostingParts {
 const pause = { firstMs: 1000, maxMs: 60_000 };
 /** A stream that lived so long was a good one. */
 const goodAfterMs = 60_000;
-/** What a BMC has refused is asked for again after this. */
-const askAgainMs = 600_000;
-/** A BMC without what we listen by is asked again only when its firmware may have been renewed. */
-const never = 24 * 3_600_000;
 /** For so long after its end a way of listening is still told as the one: most come back at once. */
 const graceMs = 120_000;
-/** Opened at once. */
-const opening = new Slots(16);
 
 /**
  * Listens to one BMC as long as it is not closed: by its stream, else by what it posts, else not at all. Never by both, and never twice: what
@@ -42,30 +36,29 @@ export class Listening {
   /** As the site's desired state has it now. */
   node: SiteNode;
   readonly #parts: ListeningParts;
+  readonly #streaming: Streaming;
   readonly #posting: Posting;
   readonly #over = new AbortController();
   readonly #done: Promise<void>;
-  #stream: EventStream | undefined;
-  #lastEventId: string | undefined;
   #failures = 0;
-  #noStreamUntil = 0;
   #said = '';
   #lastWay: { way: BmcEventsWay; endedAt: number } = { way: 'poll', endedAt: 0 };
 
   constructor(node: SiteNode, startsInMs: number, parts: ListeningParts) {
     this.node = node;
     this.#parts = parts;
+    this.#streaming = new Streaming(() => this.node, parts);
     this.#posting = new Posting(() => this.node, parts);
     this.#done = this.#run(startsInMs);
   }
 
   /** Whether what happens is told to us, so that asking may be slower. A subscription counts once something came by it. */
   get isAlive(): boolean {
-    return this.#stream !== undefined || this.#posting.delivers;
+    return this.#streaming.isOpen || this.#posting.delivers;
   }
 
   get way(): BmcEventsWay {
-    if (this.#stream !== undefined) return 'sse';
+    if (this.#streaming.isOpen) return 'sse';
     if (this.#posting.isOn) return 'webhook';
     const { way, endedAt } = this.#lastWay;
     return Date.now() - endedAt < graceMs ? way : 'poll';
@@ -79,7 +72,7 @@ export class Listening {
   /** Ends the stream; `forget` deletes the subscription too. */
   async close({ forget }: { forget: boolean }): Promise<void> {
     this.#over.abort();
-    this.#stream?.close();
+    this.#streaming.close();
     await this.#done;
     if (forget) await this.#posting.unsubscribe();
   }
@@ -101,62 +94,41 @@ export class Listening {
       return never;
     }
     const now = Date.now();
-    if (now >= this.#noStreamUntil) {
-      const stream = await this.#openStream();
-      if (stream !== undefined) return this.#follow(stream);
-    }
+    if (now >= this.#streaming.notBefore && (await this.#openStream())) return this.#follow();
     if (hookOf === undefined) {
       await this.#posting.unsubscribe();
-      return Math.max(1000, this.#noStreamUntil - now);
+      return Math.max(1000, this.#streaming.notBefore - now);
     }
     return (await this.#hook(hookOf(this.node.nodeId))) ? checkMs : askAgainMs;
   }
 
-  /** Undefined when there is none to be had for now. */
-  async #openStream(): Promise<EventStream | undefined> {
-    const { bmcs, look } = this.#parts;
-    const onEvent: StreamOptions['onEvent'] = (body) => {
-      if (isNews(body)) look(this.node.nodeId);
-    };
-    const options = { lastEventId: this.#lastEventId, onEvent };
+  /** Whether there is one to be had for now. */
+  async #openStream(): Promise<boolean> {
     try {
-      const stream = await opening.run(async () => {
-        // A BMC may take a minute to begin its stream, or for ever: that holds up no operation.
-        const { begun } = await bmcs.use(this.node, async (bmc) => ({ begun: bmc.events?.stream(options) }));
-        return begun;
-      });
-      if (stream === undefined) this.#noStreamUntil = Date.now() + never;
-      return stream;
+      return await this.#streaming.open();
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.#noStreamUntil = Date.now() + askAgainMs;
-      // It may have been the wish to go on from there that it refused.
-      this.#lastEventId = undefined;
       this.#say(`the BMC refuses its stream of events: ${error.message}`);
-      return undefined;
+      return false;
     }
   }
 
-  async #follow(stream: EventStream): Promise<number> {
-    const { look, log, bmcs } = this.#parts;
+  async #follow(): Promise<number> {
+    const { look, log } = this.#parts;
     const { nodeId } = this.node;
     const openedAt = Date.now();
-    this.#stream = stream;
-    if (this.#over.signal.aborted) stream.close();
+    if (this.#over.signal.aborted) this.#streaming.close();
     this.#saidNoMore();
     await this.#posting.unsubscribe();
     // What happened before is not told by it.
     look(nodeId);
-    const why = await stream.ended;
-    this.#lastEventId = stream.lastEventId();
-    this.#stream = undefined;
+    const why = await this.#streaming.ended();
     this.#lastWay = { way: 'sse', endedAt: Date.now() };
     log.debug({ nodeId, why }, "a BMC's stream of events ended");
     if (this.#over.signal.aborted) return 0;
     look(nodeId);
     this.#failures = Date.now() - openedAt >= goodAfterMs ? 1 : this.#failures + 1;
-    const rest = await bmcs.use(this.node, async (bmc) => bmc.events?.restMs() ?? 0).catch(() => 0);
-    return Math.max(rest, backoffMs(this.#failures, pause));
+    return Math.max(await this.#streaming.restMs(), backoffMs(this.#failures, pause));
   }
 
   /** Whether the BMC posts to us. */
@@ -200,12 +172,4 @@ export class Listening {
     this.#said = '';
     this.#parts.say(this.node, 'the BMC tells its events again');
   }
-}
-
-/** An answer that will be the same the next time, as far as that can be told. */
-function isRefusal(error: unknown): error is RailheadError {
-  if (!(error instanceof RailheadError) || error.code !== 'DRIVER_ERROR') return false;
-  return !['unreachable', 'busy', 'credentials-refused', 'pin-mismatch'].includes(
-    String(error.details?.reason),
-  );
 }
