@@ -3,6 +3,7 @@ import { version } from '#base/version.ts';
 import type { PacketTap } from '#bootserver/packetTap.ts';
 import type { TroubleCounts } from '#bootserver/troubles.ts';
 import type { ImageCache } from '#cache/imageCache.ts';
+import type { SiteEvent } from '#contract/agentWire.ts';
 import { canonicalMac } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { addRoutes, type Route, route } from '#doors/routes.ts';
@@ -15,7 +16,7 @@ import type { HealthWatch } from '../health/watch.ts';
 import { createSiteDoor, type Door } from '../http/door.ts';
 import type { SiteState } from '../store/state.ts';
 import { traceRoutes } from '../trace/routes.ts';
-import { shownEvent } from '../trace/shown.ts';
+import { shownEvent, shownToAnyone } from '../trace/shown.ts';
 import { confirmRoutes } from './confirm.ts';
 import { type ConsoleRouteParts, consoleRoutes } from './console.ts';
 import { type HealthParts, health } from './health.ts';
@@ -41,7 +42,11 @@ export interface AdminParts
 const timelineLength = 500;
 
 /** The routes for operators that only read, the same on the admin listener and on the local socket. */
-export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
+export function adminRoutes(
+  parts: AdminParts,
+  admit: Route['admit'],
+  shown: (event: SiteEvent) => object = shownEvent,
+): Route[] {
   const get = (path: string, answer: Route['answer']) => route({ method: 'GET', path, admit, answer });
   return [
     get('/healthz', () => health(parts)),
@@ -51,7 +56,7 @@ export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
     get('/v1/status', () => status(parts)),
     get('/v1/machines', () => ({ machines: machines(parts) })),
     get('/v1/discovery', () => ({ machines: discovered(parts) })),
-    get('/v1/machines/:mac', ({ params }) => machine((params as { mac: string }).mac, parts)),
+    get('/v1/machines/:mac', ({ params }) => machine((params as { mac: string }).mac, parts, shown)),
     inventoryRoute(parts.cache, admit),
     ...cacheReadRoutes(parts, admit),
   ];
@@ -59,7 +64,7 @@ export function adminRoutes(parts: AdminParts, admit: Route['admit']): Route[] {
 
 export function createAdminDoor(parts: AdminParts, admit: Route['admit']): Door {
   const door = createSiteDoor({ log: parts.log });
-  addRoutes(door, adminRoutes(parts, admit));
+  addRoutes(door, adminRoutes(parts, admit, shownToAnyone));
   return door;
 }
 
@@ -138,15 +143,11 @@ function discovered({ seen, state, watch }: AdminParts) {
   });
 }
 
-function machine(text: string, { state }: AdminParts) {
+function machine(text: string, { state }: AdminParts, shown: (event: SiteEvent) => object) {
   const mac = canonicalMac(text);
   if (mac === undefined)
     throw new RailheadError('INVALID_INPUT', `${text} is no hardware address`, { path: 'mac' });
-  return { mac, ...nodeOf(mac, state), timeline: timeline(mac, state) };
-}
-
-function timeline(mac: string, state: SiteState): object[] {
-  return state.events.timeline(mac, timelineLength).map(shownEvent);
+  return { mac, ...nodeOf(mac, state), timeline: state.events.timeline(mac, timelineLength).map(shown) };
 }
 
 function nodeOf(mac: string, state: SiteState): { nodeId?: string } {

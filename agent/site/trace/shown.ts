@@ -6,3 +6,9 @@ export function shownEvent(event: SiteEvent): object {
   const { join: _join, ...shown } = event;
   return shown;
 }
+
+/** The same for whoever asks: what a console printed may be a password. */
+export function shownToAnyone(event: SiteEvent): object {
+  if (event.type !== 'console.output') return shownEvent(event);
+  return { ...shownEvent(event), text: 'what the console printed: see `bcd site trace`, or the centre' };
+}

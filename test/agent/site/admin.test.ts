@@ -1,8 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { type AdminParts, adminRoutes, createAdminDoor } from '#agent/site/admin/routes.ts';
 import { pageOf } from '#agent/site/cache/inventoryRoute.ts';
+import { silentLog } from '#base/log.ts';
+import { anyone } from '#doors/routes.ts';
 import { type Bench, mac, nodeId, prepared, setUpBench, siteId } from './bench/bench.ts';
 import { leaseTo } from './bench/leases.ts';
 import { fetchScript, newMachine, tokenIn } from './bench/scriptedMachine.ts';
@@ -79,6 +82,21 @@ test('the timeline shows a join without its boot token', async () => {
   const shown = await (await fetch(`${bench.adminUrl}/v1/machines/${mac}`)).text();
   expect(shown).toContain('"agent.joined"');
   expect(shown).not.toContain(token);
+});
+
+test('what a console printed is shown to those who own the agent, not to whoever reaches the admin listener', async () => {
+  const printed = { type: 'console.output', text: 'Password: hunter2', recordingId: 'rec_1', mac, at: '' };
+  const state = { events: { timeline: () => [printed] }, spec: { nodeByMac: () => undefined } };
+  const parts = { state, log: silentLog() } as unknown as AdminParts;
+  const door = createAdminDoor(parts, anyone);
+  onTestFinished(() => door.close());
+  const shown = (await door.inject(`/v1/machines/${mac}`)).json();
+  expect(shown.timeline).toEqual([expect.objectContaining({ type: 'console.output' })]);
+  expect(JSON.stringify(shown)).not.toContain('hunter2');
+  const local = adminRoutes(parts, anyone).find(({ path }) => path === '/v1/machines/:mac');
+  expect(
+    JSON.stringify(await local?.answer({ params: { mac } } as never, {} as never, {} as never)),
+  ).toContain('hunter2');
 });
 
 test('a stranger is told to the centre once, and the steps of its boots stay here', async () => {

@@ -16,6 +16,7 @@ import { type Finished, runProgram } from '../loopback/processes.ts';
 import { eventually, withLab } from '../loopback/withLab.ts';
 import type { Report } from '../report.ts';
 
+const mac = '52:54:00:00:71:01';
 const tenantId = 'root';
 const nodeId = 'old-server';
 const password = 'Marker-Pw-9d2Ls';
@@ -97,11 +98,14 @@ async function drive(report: Report, lab: Lab, sim: IpmiSim, machine: SerialMach
   report.check('and is recorded at the site alone', recorded.status === 0, recorded);
   const shown = await eventually(async () => {
     machine.print('kept here\r\n');
-    const answer = await fetch(`${site.adminUrl}/v1/machines/52:54:00:00:71:01`);
-    const text = await answer.text();
-    return text.includes('kept here') ? text : undefined;
+    const trace = ['site', 'trace', mac, '--since', '1h', '--once', '--config', site.configFile];
+    const { output } = await runProgram('bcd', trace);
+    return output.includes('kept here') ? output : undefined;
   });
   report.check('into the timeline of the site', shown !== undefined);
+  const toAnyone = await (await fetch(`${site.adminUrl}/v1/machines/${mac}`)).text();
+  const isHidden = toAnyone.includes('console.output') && !toAnyone.includes('kept here');
+  report.check('which shows it to nobody at the admin listener', isHidden);
 
   report.phase('secrecy');
   const logs = Buffer.from([...first.lines, ...second.lines, ...centre.lines].join('\n'));
@@ -164,7 +168,7 @@ async function enroll(lab: Lab, site: LabSite, sim: IpmiSim): Promise<void> {
     tenantId,
     siteId: site.siteId,
     nodeId,
-    macs: ['52:54:00:00:71:01'],
+    macs: [mac],
     bmc: { address: sim.address, credentialRef: 'secret://bmc/one' },
     bmcCredentials: { username: sim.username, password: sim.password },
   });
