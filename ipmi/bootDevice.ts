@@ -8,8 +8,9 @@ import {
   notKept,
   parseBootFlags,
 } from './bootOptions.ts';
-import { type IpmiClient, parseBytes, rawCommand } from './client.ts';
+import type { IpmiClient } from './client.ts';
 import type { FleetingFlags } from './memory.ts';
+import { parseBytes, rawCommand } from './raw.ts';
 
 export interface StoredBoot extends BootOverride {
   firmware: Firmware;

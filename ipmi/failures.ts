@@ -1,5 +1,5 @@
 import { RailheadError } from '#contract/errors.ts';
-import type { ToolRun } from './session.ts';
+import type { ToolRun } from './ipmitool.ts';
 
 /** What kept a command from being done, as far as ipmitool's words tell. */
 export type FailureKind =

@@ -1,128 +1,137 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { closeSync, writeSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
-import { isENOENT, systemCode } from '#base/errors.ts';
-import { openMemoryFile } from '#base/libc.ts';
-import { RailheadError } from '#contract/errors.ts';
+import type { Log } from '#base/log.ts';
+import type { Login } from '#base/logins.ts';
+import { failureOf } from './failures.ts';
+import {
+  commandsFile,
+  passwordFile,
+  type RunningTool,
+  runTool,
+  startTool,
+  type ToolRun,
+} from './ipmitool.ts';
 
-/** How one run of ipmitool ended. */
-export interface ToolRun {
-  /** Undefined when it was stopped: it took too long, or its caller gave up. */
-  status: number | undefined;
-  stdout: string;
-  stderr: string;
+/** Cipher suites, best first: 17 is HMAC-SHA256, 3 HMAC-SHA1; what is below them does not protect the password (IPMI 2.0 table 22-20). */
+const cipherSuites = [17, 3] as const;
+
+/** Which suite a BMC is known to speak. */
+export interface CipherMemory {
+  find(address: string): number | undefined;
+  keep(address: string, suite: number): void;
 }
 
-export interface ToolOptions {
-  /** The program, found by PATH unless it is a path. */
-  program: string;
-  args: readonly string[];
-  password: string;
-  /** What the program reads as `commandsFile`. */
-  commands?: string | undefined;
-  timeoutMs: number;
+export interface SessionOptions {
+  /** `ipmi://host[:port]`. */
+  address: string;
+  /** The program, default `ipmitool`. */
+  program?: string;
+  ciphers: CipherMemory;
+  log: Log;
+}
+
+export interface SessionRequest {
+  timeoutMs?: number;
   signal?: AbortSignal | undefined;
+  /** A command that shows nowhere, in the place of the one that is named. */
+  hidden?: readonly string[];
 }
 
-/** More than any answer of a BMC is long; what is beyond is dropped. */
-const mostBytes = 4 * 1024 * 1024;
-/** The descriptors by which the program reads the password, and commands that show nowhere. */
-export const [passwordFile, commandsFile] = ['/proc/self/fd/3', '/proc/self/fd/4'];
+/** One command, by default 20 seconds: three tries of three seconds each, and what a session needs before. */
+const commandMs = 20_000;
+const retries = { seconds: 3, times: 3 };
 
 /**
- * Runs ipmitool once, to its end or `timeoutMs`. The password, and commands that hold another one, go by files in memory that have no name:
- * they are in no argument, no environment and on no disk.
- * @throws RailheadError UNSUPPORTED (`ipmitool-missing`)
+ * Sessions with one BMC (RMCP+), one a command: by the cipher suite that it speaks, and as an administrator unless its user is an operator.
+ * ipmitool's own words tell which of the two it does not take.
  */
-export async function runTool(options: ToolOptions): Promise<ToolRun> {
-  const { program, args, password, commands, timeoutMs, signal } = options;
-  const files: number[] = [];
-  try {
-    for (const text of commands === undefined ? [password] : [password, commands]) files.push(inMemory(text));
-    return await ended(program, args, files, stopAfter(timeoutMs, signal));
-  } catch (error) {
-    throw isENOENT(error) || systemCode(error) === 'EACCES' ? missing(program, error) : error;
-  } finally {
-    files.forEach(closeSync);
+export class Sessions {
+  readonly #options: SessionOptions;
+  readonly #program: string;
+  readonly #target: readonly string[];
+  #role: 'ADMINISTRATOR' | 'OPERATOR' = 'ADMINISTRATOR';
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#program = options.program ?? 'ipmitool';
+    const { hostname, port } = new URL(options.address);
+    this.#target = ['-H', hostname.replace(/^\[|\]$/g, ''), '-p', port || '623'];
+  }
+
+  /** Does a command with the suite that is known, else with each that there is. @throws as `runTool` */
+  async run(command: readonly string[], login: Login, request: SessionRequest): Promise<ToolRun> {
+    const known = this.#known;
+    let last: ToolRun | undefined;
+    for (const suite of new Set([known ?? cipherSuites[0], ...cipherSuites])) {
+      last = await this.#asRole(suite, command, login, request);
+      const kind = last.status === 0 ? undefined : failureOf(last).kind;
+      if (kind === undefined || kind === 'completion') {
+        this.#spoken(suite);
+        return last;
+      }
+      // Some BMCs do not answer at all to a suite that they do not know.
+      if (kind !== 'cipher-suite' && (kind !== 'no-session' || known !== undefined)) return last;
+    }
+    return last as ToolRun;
+  }
+
+  /** Starts a command that goes on until it is ended, by the suite that is known. @throws as `startTool` */
+  start(command: readonly string[], login: Login): RunningTool {
+    const args = [...this.#session(this.#known ?? cipherSuites[0], login), ...command];
+    return startTool({ program: this.#program, args, password: login.password });
+  }
+
+  get #known(): number | undefined {
+    return this.#options.ciphers.find(this.#options.address);
+  }
+
+  #spoken(suite: number): void {
+    if (suite === this.#known) return;
+    const { ciphers, address, log } = this.#options;
+    ciphers.keep(address, suite);
+    log.debug({ suite }, 'the BMC speaks this cipher suite');
+  }
+
+  /** A user who is no administrator is an operator from then on. */
+  async #asRole(
+    suite: number,
+    command: readonly string[],
+    login: Login,
+    request: SessionRequest,
+  ): Promise<ToolRun> {
+    const run = await this.#tool(suite, command, login, request);
+    if (run.status === 0 || this.#role === 'OPERATOR' || failureOf(run).kind !== 'privilege') return run;
+    this.#role = 'OPERATOR';
+    return this.#tool(suite, command, login, request);
+  }
+
+  #tool(
+    suite: number,
+    command: readonly string[],
+    login: Login,
+    { timeoutMs = commandMs, signal, hidden }: SessionRequest,
+  ): Promise<ToolRun> {
+    const timing = ['-N', String(retries.seconds), '-R', String(retries.times)];
+    // One -v has it say why no session came about; of tables it would make something else.
+    const talk = isTable(command) || hidden !== undefined ? [] : ['-v'];
+    const sent = hidden === undefined ? command : ['exec', commandsFile];
+    const args = [...this.#session(suite, login), ...timing, ...talk, ...sent];
+    const { password } = login;
+    return runTool({
+      program: this.#program,
+      args,
+      password,
+      commands: hidden?.join(' '),
+      timeoutMs,
+      signal,
+    });
+  }
+
+  #session(suite: number, { username }: Login): string[] {
+    const login = ['-U', username, '-f', passwordFile];
+    return ['-I', 'lanplus', ...this.#target, ...login, '-C', String(suite), '-L', this.#role];
   }
 }
 
-function inMemory(text: string): number {
-  const fd = openMemoryFile('railhead-ipmi');
-  writeSync(fd, text);
-  return fd;
-}
-
-/** A run of ipmitool that is spoken with; its end is for whoever started it to see. */
-export type RunningTool = ChildProcessByStdio<Writable, Readable, Readable>;
-
-/** Starts ipmitool for as long as it takes. The password goes as with `runTool`. */
-export function startTool({
-  program,
-  args,
-  password,
-}: Pick<ToolOptions, 'program' | 'args' | 'password'>): RunningTool {
-  const fd = inMemory(password);
-  try {
-    return spawn(program, args, {
-      stdio: ['pipe', 'pipe', 'pipe', fd],
-      env: toolEnvironment(),
-    }) as RunningTool;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** One language for its messages, no clock but the BMC's, and nothing of the agent's own environment but where programs are. */
-function toolEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', HOME: '/nonexistent' };
-}
-
-function stopAfter(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
-  const limit = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, 2 ** 31 - 1)));
-  return signal === undefined ? limit : AbortSignal.any([limit, signal]);
-}
-
-function ended(
-  program: string,
-  args: readonly string[],
-  files: readonly number[],
-  stop: AbortSignal,
-): Promise<ToolRun> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      stdio: ['ignore', 'pipe', 'pipe', ...files],
-      env: toolEnvironment(),
-      // A group of its own, which ends as one: the program may be a script that starts ipmitool.
-      detached: true,
-    });
-    const end = () => endGroup(child.pid);
-    stop.addEventListener('abort', end, { once: true });
-    if (stop.aborted) end();
-    const texts = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const)
-      child[name]?.setEncoding('utf8').on('data', (text: string) => {
-        if (texts[name].length < mostBytes) texts[name] += text;
-      });
-    child.once('error', (error) => {
-      if (!stop.aborted) reject(error);
-    });
-    child.once('close', (status) => {
-      stop.removeEventListener('abort', end);
-      resolve({ status: stop.aborted ? undefined : (status ?? undefined), ...texts });
-    });
-  });
-}
-
-function endGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-export function missing(program: string, cause: unknown): RailheadError {
-  const message = `this site cannot run ${program}: install Debian's package ipmitool, or say where it is by bmc.ipmitool`;
-  return new RailheadError('UNSUPPORTED', message, { reason: 'ipmitool-missing', program }, cause);
+/** Whether it prints a table, which does not tell a refused password from a BMC that is not there. */
+export function isTable(command: readonly string[]): boolean {
+  return ['fru', 'sdr', 'sel'].includes(command.find((word) => !word.startsWith('-')) ?? '');
 }

@@ -4,7 +4,7 @@ import type { ConsoleOutput, ConsoleSession } from '#console/session.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { IpmiClient } from './client.ts';
 import { failureOf, ipmiError } from './failures.ts';
-import { missing, type RunningTool } from './session.ts';
+import { missing, type RunningTool } from './ipmitool.ts';
 import { SolKeys } from './solKeys.ts';
 
 export interface SolOptions {

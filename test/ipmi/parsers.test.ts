@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bootFlags, notKept, parseBootFlags } from '#ipmi/bootOptions.ts';
 import { parseChassisStatus } from '#ipmi/chassis.ts';
-import { parseBytes } from '#ipmi/client.ts';
 import { parseController, parseGuid } from '#ipmi/controller.ts';
 import { failureOf } from '#ipmi/failures.ts';
 import { machineFru, parseFrus } from '#ipmi/fru.ts';
 import { plan } from '#ipmi/power.ts';
+import { parseBytes } from '#ipmi/raw.ts';
 import { healthOf, parseSensors, sensorsOf } from '#ipmi/sensors.ts';
 
 test.each([
