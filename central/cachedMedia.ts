@@ -8,14 +8,31 @@ export interface CachedMedium {
   imageId: string;
 }
 
-/** From now on the site is to hold what this machine's BMC reads: in the place of what that read before. */
+/** From now on the site is to hold what this machine's BMC is about to read, beside what that reads until then. */
 export async function holdMedium(queries: Queries, { nodeId, siteId, imageId }: CachedMedium): Promise<void> {
-  const values = { site_id: siteId, image_id: imageId };
   await queries
     .insertInto('cached_media')
-    .values({ node_id: nodeId, ...values })
-    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(values))
+    .values({ node_id: nodeId, site_id: siteId, image_id: imageId, mounted: 0 })
+    .onConflict((conflict) => conflict.columns(['node_id', 'image_id']).doUpdateSet({ site_id: siteId }))
     .execute();
+}
+
+/** The machine's BMC reads this one now, and none of those before. */
+export async function noteMounted(queries: Queries, nodeId: string, imageId: string): Promise<void> {
+  const ofNode = queries.deleteFrom('cached_media').where('node_id', '=', nodeId);
+  await ofNode.where('image_id', '!=', imageId).execute();
+  await queries
+    .updateTable('cached_media')
+    .set({ mounted: 1 })
+    .where('node_id', '=', nodeId)
+    .where('image_id', '=', imageId)
+    .execute();
+}
+
+/** What the machine's BMC did not take is not for it to read; what it read before stays. */
+export async function dropUnmounted(queries: Queries, nodeId: string): Promise<void> {
+  const ofNode = queries.deleteFrom('cached_media').where('node_id', '=', nodeId);
+  await ofNode.where('mounted', '=', 0).execute();
 }
 
 /** The machine's BMC reads nothing from the cache any more. */

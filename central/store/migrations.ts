@@ -331,4 +331,14 @@ ALTER TABLE nodes ADD COLUMN next_secret_id TEXT;
   `
 ALTER TABLE nodes ADD COLUMN recording TEXT;
 `,
+  `
+ALTER TABLE cached_media RENAME TO cached_media_before;
+CREATE TABLE cached_media (
+  node_id TEXT NOT NULL REFERENCES nodes (node_id), site_id TEXT NOT NULL, image_id TEXT NOT NULL,
+  mounted INTEGER NOT NULL, PRIMARY KEY (node_id, image_id)
+);
+INSERT INTO cached_media SELECT node_id, site_id, image_id, 1 FROM cached_media_before;
+DROP TABLE cached_media_before;
+CREATE INDEX cached_media_by_site ON cached_media (site_id);
+`,
 ];

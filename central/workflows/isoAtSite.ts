@@ -2,7 +2,7 @@ import { signDocument } from '#base/jws.ts';
 import type { IsoEntry } from '#contract/bootEntry.ts';
 import type { OperationInput } from '#contract/operations.ts';
 import { desireEntry, dropIsoEntry } from '../bootEntries.ts';
-import { dropMedium, holdMedium } from '../cachedMedia.ts';
+import { dropMedium, dropUnmounted, holdMedium, noteMounted } from '../cachedMedia.ts';
 import { verifyImageForUse } from '../images/verify.ts';
 import { touchImageLocation, unpinImages } from '../siteCaches/locations.ts';
 import type { Queries } from '../store/store.ts';
@@ -17,10 +17,10 @@ import { noteGiven } from './withdrawn.ts';
  * Has the machine's BMC mount an ISO by the URL of its site's cache. The ISO is of the site's desired state before the operation is handed
  * out, and as long as it is mounted.
  */
-export function mountFromCache(run: StepRun, image: Row<'images'>): Promise<StepResult> {
+export async function mountFromCache(run: StepRun, image: Row<'images'>): Promise<StepResult> {
   const { store, images } = run.central;
   const { workflow } = run;
-  return insertHeld(run, image, async () => {
+  const mounted = await insertHeld(run, image, async () => {
     await verifyImageForUse(store, image, { verifier: images.verifier });
     await underClaim(store, workflow, async (queries) => {
       await dropIsoEntry(queries, workflow.node_id);
@@ -30,6 +30,8 @@ export function mountFromCache(run: StepRun, image: Row<'images'>): Promise<Step
     });
     return { cached: { ref: image.ref, digest: image.sha256 } };
   });
+  await underClaim(store, workflow, (queries) => noteMounted(queries, workflow.node_id, image.image_id));
+  return mounted;
 }
 
 /**
@@ -40,7 +42,7 @@ export function bootFromCache(run: StepRun, image: Row<'images'>): Promise<StepR
   return insertHeld(run, image, async () => ({ entry: await desiredIsoEntry(run, image) }));
 }
 
-/** What fails leaves nothing desired. */
+/** What fails leaves nothing more desired: what the BMC reads from before it still reads. */
 async function insertHeld(
   run: StepRun,
   image: Row<'images'>,
@@ -52,7 +54,11 @@ async function insertHeld(
     return await relay(run, 'media.insert', makeInput, undefined, { noting });
   } catch (error) {
     if (!closing.aborted)
-      await underClaim(central.store, workflow, (queries) => dropIsoAtSite(queries, workflow));
+      await underClaim(central.store, workflow, async (queries) => {
+        await dropIsoEntry(queries, workflow.node_id);
+        await dropUnmounted(queries, workflow.node_id);
+        await unpinImages(queries, workflow.workflow_id);
+      });
     throw error;
   }
 }

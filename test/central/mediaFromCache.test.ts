@@ -27,7 +27,8 @@ interface Scene {
   asked: Asked[];
 }
 
-type Settled = { mediaFrom?: 'source' | 'cache'; refusal?: readonly [code: string, reason: string] };
+type Refusal = readonly [code: string, reason: string];
+type Settled = { mediaFrom?: 'source' | 'cache'; refusal?: Refusal };
 
 /** A site that has told where its BMCs read ISOs, and whose BMC refuses what it is given with `refusal`. */
 async function scene({ mediaFrom, refusal }: Settled, image = iso): Promise<Scene> {
@@ -37,8 +38,9 @@ async function scene({ mediaFrom, refusal }: Settled, image = iso): Promise<Scen
       const { spec } = await pollOnce(site, { observedGeneration: 0, taken: [operation.operationId] });
       const { cacheImages: images = [], pinned = [] } = spec?.site ?? {};
       asked.push({ input: operation.input, images, pinned });
-      if (refusal === undefined || 'entry' in operation.input) await site.succeed(operation, { by: 'any' });
-      else await site.report({ results: [failed(operation, refusal)] });
+      const why = insertFails.get(stage) ?? refusal;
+      if (why === undefined || 'entry' in operation.input) await site.succeed(operation, { by: 'any' });
+      else await site.report({ results: [failed(operation, why)] });
       return true;
     },
     'media.eject': async (operation, site) => {
@@ -54,6 +56,7 @@ async function scene({ mediaFrom, refusal }: Settled, image = iso): Promise<Scen
 }
 
 const ejectFails = new WeakSet<Stage>();
+const insertFails = new WeakMap<Stage, Refusal>();
 
 function failed({ operationId }: Operation, [code, reason]: readonly [string, string]) {
   const error = { code, message: 'not here', details: { reason } } as never;
@@ -71,9 +74,9 @@ async function run({ line }: Stage, steps: object[]) {
   return workflow(line.call, workflowId);
 }
 
-async function heldNow({ site }: Stage) {
+async function heldNow({ site }: Stage, isos: readonly string[] = ['installer@1']) {
   const { spec } = await pollOnce(site, { observedGeneration: 0, taken: [] });
-  return spec?.site?.cacheImages.filter(({ ref }) => ref === 'installer@1');
+  return spec?.site?.cacheImages.filter(({ ref }) => isos.includes(ref));
 }
 
 test('a site whose BMCs read from its cache is given the ISO first, pinned, and then the digest to mount', async () => {
@@ -159,6 +162,23 @@ test('a mount that fails leaves nothing desired', async () => {
   const { stage } = await scene({ mediaFrom: 'cache', refusal: ['DRIVER_ERROR', 'refused'] });
   expect(await run(stage, [insert])).toMatchObject({ state: 'failed' });
   expect(await heldNow(stage)).toEqual([]);
+});
+
+test('one that fails leaves the ISO that the BMC still reads, the same one or another; one that does not takes its place', async () => {
+  const { stage } = await scene({ mediaFrom: 'cache' });
+  const other = { ...iso, ref: 'installer@2', sha256: 'c'.repeat(64) };
+  await mustRegister(stage.line.call, stage.line.signer.signed(other));
+  const insertOther = { use: 'media.insert', with: { image: 'installer@2' } };
+  const held = async () => (await heldNow(stage, ['installer@1', 'installer@2']))?.map(({ ref }) => ref);
+  await run(stage, [insert]);
+  insertFails.set(stage, ['DRIVER_ERROR', 'unreachable']);
+  for (const step of [insertOther, insert]) {
+    expect(await run(stage, [step])).toMatchObject({ state: 'failed' });
+    expect(await held()).toEqual(['installer@1']);
+  }
+  insertFails.delete(stage);
+  expect(await run(stage, [insertOther])).toMatchObject({ state: 'succeeded' });
+  expect(await held()).toEqual(['installer@2']);
 });
 
 test('a BMC without virtual media boots the same ISO by sanboot', async () => {

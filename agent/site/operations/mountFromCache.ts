@@ -24,11 +24,12 @@ export async function mountFromCache(iso: CachedIso, context: ActionContext): Pr
     await context.withBmc((bmc, limits) => bmc.insertedMedia(limits));
     throw needsHttps(iso);
   }
-  const path = mediumPath(state.mediaUrls.grant({ nodeId, digest: iso.digest }));
-  return mountFirst(
-    usable.map((place) => `${place}${path}`),
-    context,
-  );
+  const grant = { nodeId, digest: iso.digest };
+  const path = mediumPath(state.mediaUrls.grant(grant));
+  const urls = usable.map((place) => `${place}${path}`);
+  const mounted = await mountFirst(urls, context);
+  state.mediaUrls.mounted(grant);
+  return mounted;
 }
 
 /** A BMC may take one kind of URL and not the other: `http` alone, or `https` alone. */

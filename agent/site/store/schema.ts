@@ -174,4 +174,14 @@ export const migrations: readonly string[] = [
     ended INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   `,
+  `
+  CREATE TABLE media_grants (
+    node_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    token TEXT NOT NULL UNIQUE,
+    PRIMARY KEY (node_id, digest)
+  ) STRICT;
+  INSERT INTO media_grants SELECT node_id, digest, token FROM media_urls;
+  DROP TABLE media_urls;
+  `,
 ];

@@ -87,6 +87,8 @@ interface CachedMediaTable {
   node_id: string;
   site_id: string;
   image_id: string;
+  /** 1 once its BMC has taken it. */
+  mounted: number;
 }
 
 interface BootEntriesTable {

@@ -98,6 +98,26 @@ test('another medium ends the URL of the one before', async () => {
   expect(granted(bench, result?.url)).toBeUndefined();
 });
 
+test('another medium that the BMC does not take leaves it the URL of the one before, which it may still read', async () => {
+  const bench = await site();
+  const { result } = await mount(bench);
+  const other = { ref: 'installer@2', digest: 'c'.repeat(64) };
+  const kind = { kind: 'os', format: 'iso', compression: 'none' } as const;
+  bench.state.cacheCatalog.learn([{ ...other, ...kind, sources: [] }], Date.now());
+  const mountOther = () => {
+    const insert = bench.journal('media.insert', { cached: other });
+    bench.start();
+    return bench.result(insert);
+  };
+  bench.machine.failWith = new RailheadError('DRIVER_ERROR', 'busy', { reason: 'busy' });
+  expect(await mountOther()).toMatchObject({ outcome: 'failed' });
+  expect(granted(bench, result?.url)).toEqual({ nodeId, digest });
+  delete bench.machine.failWith;
+  const second = await mountOther();
+  expect(granted(bench, result?.url)).toBeUndefined();
+  expect(granted(bench, second.result?.url)).toMatchObject({ digest: other.digest });
+});
+
 test('the URL of a node that left the site ends', async () => {
   const bench = await site();
   const { result } = await mount(bench);
