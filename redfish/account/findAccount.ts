@@ -1,6 +1,7 @@
 import { RailheadError } from '#contract/errors.ts';
 import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient, Resource } from '../client.ts';
+import { memberLinks } from '../collection.ts';
 import { asText, type JsonObject, linkOf } from '../json.ts';
 import { passwordChangeAt } from '../messages.ts';
 import { linkPath } from '../transport.ts';
@@ -41,13 +42,20 @@ async function listedAccount(client: RedfishClient, username: string): Promise<R
   const service = await accountService(client);
   const collection = linkOf(service?.Accounts);
   if (collection === undefined) throw noAccount('it has no account service');
-  const { Members } = (await client.get(collection)).body;
-  for (const member of Array.isArray(Members) ? Members : []) {
-    const link = linkOf(member);
-    const account = link === undefined ? undefined : await client.get(link);
-    if (asText(account?.body.UserName) === username && account !== undefined) return account;
+  for (const link of await memberLinks(client, collection)) {
+    const account = await shownAccount(client, link);
+    if (account !== undefined && asText(account.body.UserName) === username) return account;
   }
   throw noAccount('none of its own accounts has the name that Railhead logs in by');
+}
+
+/** Undefined for one that only others may read: whoever is no administrator sees their own account (DSP0266, ConfigureSelf). */
+async function shownAccount(client: RedfishClient, link: string): Promise<Resource | undefined> {
+  return client.get(link).catch((error: unknown) => {
+    const isOthers = error instanceof BmcRefusal && [401, 403, 404].includes(error.answer.status);
+    if (!isOthers || passwordChangeAt(error.messages) !== undefined) throw error;
+    return undefined;
+  });
 }
 
 function noAccount(why: string): RailheadError {

@@ -104,6 +104,21 @@ describe('the password of the account that we log in as is changed', () => {
     expect(fake.account.password).toBe(next);
   });
 
+  test('where the others may not be read, and ours is on the second page', async () => {
+    const [others, more] = [
+      '/redfish/v1/AccountService/Accounts/9',
+      '/redfish/v1/AccountService/Accounts/more',
+    ];
+    const page = (...links: string[]) => ({ Members: links.map((at) => ({ '@odata.id': at })) });
+    const { fake, bmc, fresh } = await setUp([
+      { method: 'GET', path: others, ...redfishError(403, 'AccessDenied', { args: [others] }) },
+      { method: 'GET', path: accountsPath, merge: { ...page(others), 'Members@odata.nextLink': more } },
+      { method: 'GET', path: more, status: 200, body: page(accountPath) },
+    ]);
+    await bmc.setPassword(fresh);
+    expect(fake.account.password).toBe(next);
+  });
+
   test('by Basic where there are no sessions', async () => {
     const { fake, bmc, fresh, logins } = await setUp([
       { method: 'GET', path: '/redfish/v1', merge: { Links: null, SessionService: null } },
