@@ -15,6 +15,7 @@ import { refusePlainHttp } from './api/plainHttp.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, CentralTimes } from './context.ts';
+import { startEventPruning } from './eventPruning.ts';
 import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
 import { watchHostChanges } from './hostChanges.ts';
@@ -118,7 +119,7 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
   context.advertise = options.advertise ?? defaultAdvertise(options, agentsAddress);
   if (executable !== undefined) offerExecutable(context, executable, apiUrl);
-  started.push(await startSiteCaches(context));
+  started.push(await startSiteCaches(context), startEventPruning(context));
   void watchHostChanges(context, stopping.signal);
   const onKeys = () => renewTls(context, options, agents, api);
   void watchKeys(options.directory, context, onKeys, stopping.signal);

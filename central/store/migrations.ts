@@ -341,4 +341,7 @@ INSERT INTO cached_media SELECT node_id, site_id, image_id, 1 FROM cached_media_
 DROP TABLE cached_media_before;
 CREATE INDEX cached_media_by_site ON cached_media (site_id);
 `,
+  `
+CREATE INDEX events_that_go ON events (type, at) WHERE type IN ('console.output', 'bmc.health', 'bmc.log', 'bmc.events');
+`,
 ];
