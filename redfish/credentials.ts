@@ -5,6 +5,7 @@ import { type Login, Logins, type NextLogin } from '#base/logins.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Answer, isSuccess } from './answers.ts';
 import { asObject, type JsonObject, linkOf } from './json.ts';
+import { endLostSession, type OpenSession, openSession } from './lostSession.ts';
 import type { BmcMemory } from './memory.ts';
 import { messagesOf, passwordChangeAt } from './messages.ts';
 import { BmcUnreachable, type Exchange, linkPath } from './transport.ts';
@@ -27,7 +28,7 @@ export interface CredentialsOptions {
   password: string;
   /** What the account is being given in the password's place: one of the two is right. `id` says which one it is, in a memory. */
   next?: NextLogin | undefined;
-  memory: Pick<BmcMemory, 'login'>;
+  memory: Pick<BmcMemory, 'login' | 'session'>;
   send: Send;
   /** The service root; empty when it tells nothing before a login. */
   root(): Promise<JsonObject>;
@@ -122,6 +123,7 @@ export class Credentials {
   async #replace(refused: Authorization): Promise<Authorization> {
     if (refused.session === undefined) this.#logins.turn(refused.login);
     const ended = await this.#end(refused.session, refused);
+    delete this.#options.memory.session;
     const fresh = await this.#open();
     // A BMC that started anew counts its sessions from the first again.
     if (!ended && fresh.session !== refused.session) await this.#end(refused.session, fresh);
@@ -160,6 +162,16 @@ export class Credentials {
   }
 
   async #open(): Promise<Authorization> {
+    const { memory } = this.#options;
+    const { session: lost } = memory;
+    const fresh = await this.#prove();
+    if (lost === undefined || lost.path === fresh.session) return fresh;
+    if (memory.session === lost) delete memory.session;
+    await this.#endLost(lost, fresh);
+    return fresh;
+  }
+
+  async #prove(): Promise<Authorization> {
     if (this.#finished) throw finished();
     if (this.#options.clock.now() < this.#restUntil) throw refused();
     const sessions = await this.#sessionsPath();
@@ -205,7 +217,10 @@ export class Credentials {
     // one shall.
     if (token === undefined || session === undefined)
       return this.#basic(login, 'the BMC does not name its sessions');
-    return { headers: { 'x-auth-token': token }, login, session: linkPath(this.#options.origin, session) };
+    const path = linkPath(this.#options.origin, session);
+    const kept = openSession(path, asObject(answer.body));
+    if (kept !== undefined) this.#options.memory.session = kept;
+    return { headers: { 'x-auth-token': token }, login, session: path };
   }
 
   /** `forNow`: sessions there are, only none for us just now. */
@@ -222,7 +237,16 @@ export class Credentials {
     if (session === undefined) return true;
     const request: Exchange = { method: 'DELETE', path: session, headers: authorization.headers };
     const answer = await this.#options.send(request).catch(ignore);
-    return answer !== undefined && (isSuccess(answer) || answer.status === 404);
+    const isGone = answer !== undefined && (isSuccess(answer) || answer.status === 404);
+    if (isGone && this.#options.memory.session?.path === session) delete this.#options.memory.session;
+    return isGone;
+  }
+
+  async #endLost(lost: OpenSession, { headers, login }: Authorization): Promise<void> {
+    const send = (one: Exchange) => this.#options.send({ ...one, headers });
+    await endLostSession(lost, login.username, send).catch((error: unknown) =>
+      this.#options.log.debug({ err: error }, 'a session of an earlier run was left as it is'),
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { OpenSession } from './lostSession.ts';
 
 const paths = Type.Array(Type.String({ maxLength: 512 }), { maxItems: 16 });
 
@@ -13,6 +14,8 @@ export const BmcMemory = Type.Object(
     ifMatch: Type.Optional(Type.Enum(['as-given', 'loosened', 'any', 'none'])),
     /** The login that it took last, where that is one in the place of another: its name. */
     login: Type.Optional(Type.String({ maxLength: 64 })),
+    /** The session that is open; whoever finds one at the start was killed before. */
+    session: Type.Optional(OpenSession),
     bootFields: Type.Optional(Type.Enum(['least', 'all'])),
     /** Boot overrides go to the settings resource. */
     viaSettings: Type.Optional(Type.Boolean()),

@@ -50,12 +50,13 @@ export function sessionRoutes(app: FastifyInstance, { account, sessions }: BmcPa
   }
 }
 
-function sessionResource({ id, username }: Session): Record<string, unknown> {
+function sessionResource({ id, username, createdAt }: Session): Record<string, unknown> {
   return {
     '@odata.id': `${list}/${id}`,
     '@odata.type': '#Session.v1_6_0.Session',
     Id: id,
     Name: 'Session',
     UserName: username,
+    CreatedTime: createdAt,
   };
 }

@@ -4,6 +4,8 @@ export interface Session {
   id: string;
   token: string;
   username: string;
+  /** ISO 8601. */
+  createdAt: string;
 }
 
 /** Sessions of one BMC: few, and dropped after they have not been used for a while (DSP0266 section 13.3). */
@@ -19,7 +21,8 @@ export class Sessions {
   open(username: string, now: number = Date.now()): Session | undefined {
     this.#dropStale(now);
     if (this.#sessions.size >= Sessions.limit) return undefined;
-    const session = { id: String(++this.#lastId), token: randomBytes(16).toString('hex'), username };
+    const token = randomBytes(16).toString('hex');
+    const session = { id: String(++this.#lastId), token, username, createdAt: new Date(now).toISOString() };
     this.#sessions.set(session.id, { ...session, usedAt: now });
     this.most = Math.max(this.most, this.#sessions.size);
     return session;

@@ -85,8 +85,7 @@ export class FakeBmc {
     if (path === '/redfish/v1') return { status: 200, body: this.tree[path] ?? {} };
     if (path === sessionsPath && request.method === 'POST') return this.#login(request);
     if (!this.#isAuthorized(request)) return { status: 401 };
-    if (request.method === 'DELETE')
-      return { status: this.sessions.delete(path.slice(sessionsPath.length + 1)) ? 204 : 404 };
+    if (request.method === 'DELETE') return this.#logout(path);
     if (request.method === 'POST' && path.endsWith('ComputerSystem.Reset')) return this.#reset(request);
     const resource = this.tree[path];
     if (resource === undefined) return { status: 404 };
@@ -102,11 +101,18 @@ export class FakeBmc {
     const id = String(++this.#sessionCount);
     this.sessions.add(id);
     this.mostSessions = Math.max(this.mostSessions, this.sessions.size);
+    const session = { UserName: user.username, CreatedTime: `2026-11-29T12:00:0${id}Z` };
+    this.tree[`${sessionsPath}/${id}`] = session;
     return {
       status: 201,
       headers: { 'x-auth-token': `token-${id}`, location: `${sessionsPath}/${id}` },
-      body: {},
+      body: session,
     };
+  }
+
+  #logout(path: string): BmcAnswer {
+    delete this.tree[path];
+    return { status: this.sessions.delete(path.slice(sessionsPath.length + 1)) ? 204 : 404 };
   }
 
   #isAuthorized({ headers }: BmcRequest): boolean {

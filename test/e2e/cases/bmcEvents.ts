@@ -219,8 +219,8 @@ async function checkEnd(
 ): Promise<void> {
   report.phase('the site stops');
   await stop();
-  // The others have a session of the killed agent, which ends by its time-out.
-  const left = [bmcs.stream, bmcs.webhook].map(({ events, sessions }) => ({
+  // Also none of the agent that was killed.
+  const left = Object.values(bmcs).map(({ events, sessions }) => ({
     streams: events.streams,
     subscriptions: events.subscriptions.length,
     sessions: sessions.ids().length,
