@@ -1,16 +1,12 @@
 import { RailheadError } from '#contract/errors.ts';
 import type { BootDevice } from '#contract/steps.ts';
-import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient, Resource } from '../client.ts';
 import { asObject, asTexts, type JsonObject } from '../json.ts';
 import { settingsLink } from '../system.ts';
-import { followTask } from '../task.ts';
 import { bootByAttributes } from './bootByAttributes.ts';
 import {
-  adjustmentFor,
   type BootOverride,
   bootFields,
-  type FieldChoice,
   noBoot,
   notKept,
   targetOf,
@@ -18,11 +14,9 @@ import {
   wantedBoot,
 } from './bootFields.ts';
 import type { Machine } from './powerState.ts';
+import { writableResource, writeBoot } from './writeBoot.ts';
 
-const postPauseMs = 5000;
 const readPauseMs = 1000;
-/** An override takes this many writes at most: the least, what refusals ask for, and all. */
-const writeLimit = 5;
 
 /**
  * Sets which device the machine boots next, or always, and reads it back. The least is sent first (all with
@@ -74,7 +68,7 @@ async function setBoot(
   const first = target.memory.bootFields ?? target.vendor.bootFields;
   let fresh: Resource | undefined = system;
   for (const choice of first === 'least' ? (['least', 'all'] as const) : (['all', 'least'] as const)) {
-    const used = await write({ target, wanted, shown: before, fresh }, choice, deadline);
+    const used = await writeBoot({ target, wanted, shown: before, fresh }, choice, deadline);
     fresh = undefined;
     if (await isKept(target, wanted, before)) {
       target.memory.bootFields = used;
@@ -101,70 +95,6 @@ async function allowedTargets(client: RedfishClient, system: JsonObject): Promis
   if (own.length > 0 || link === undefined) return own;
   const settings = await client.get(link).catch(() => undefined);
   return asTexts(asObject(settings?.body.Boot)[name]);
-}
-
-interface Writing {
-  target: Machine;
-  wanted: WantedBoot;
-  /** Boot as it was at first. */
-  shown: JsonObject;
-  /** The system, when it has just been read. */
-  fresh: Resource | undefined;
-}
-
-/** Writes until the BMC takes it, changing what its refusals ask to change; returns which fields it took. */
-async function write(writing: Writing, first: FieldChoice, deadline: number): Promise<FieldChoice> {
-  const { target, wanted, shown } = writing;
-  const { client, memory } = target;
-  let choice = first;
-  let modeDemanded = false;
-  let { fresh } = writing;
-  for (let writes = 1; ; writes++) {
-    const boot = bootFields(wanted, shown, choice, modeDemanded);
-    const refusal = await tryWrite(target, boot, fresh, deadline);
-    fresh = undefined;
-    if (refusal === undefined) return choice;
-    const adjustment = adjustmentFor(refusal.messages);
-    if (adjustment === 'wait' && client.clock.now() + postPauseMs <= deadline) {
-      writes--;
-      await client.clock.sleep(postPauseMs);
-    } else if (writes >= writeLimit) throw refusal;
-    else if (adjustment === 'add-mode' && choice === 'least') {
-      choice = 'all';
-      modeDemanded = true;
-    } else if (adjustment === 'drop-mode' && choice === 'all') choice = 'least';
-    else if (adjustment === 'use-settings' && memory.viaSettings === undefined) memory.viaSettings = true;
-    else throw refusal;
-  }
-}
-
-async function tryWrite(
-  target: Machine,
-  boot: JsonObject,
-  fresh: Resource | undefined,
-  deadline: number,
-): Promise<BmcRefusal | undefined> {
-  const { client } = target;
-  try {
-    const resource = await writableResource(target, fresh);
-    await followTask(client, await client.patch(resource, { Boot: boot }), deadline);
-    return undefined;
-  } catch (error) {
-    if (error instanceof BmcRefusal) return error;
-    throw error;
-  }
-}
-
-/**
- * The system, or its settings where the BMC sent us there and they hold Boot (AMI names a resource that does
- * not always).
- */
-async function writableResource({ client, path, memory }: Machine, fresh?: Resource): Promise<Resource> {
-  const system = fresh ?? (await client.get(path));
-  const link = memory.viaSettings === true ? settingsLink(system.body) : undefined;
-  if (link === undefined) return system;
-  const settings = await client.get(link);
-  return settings.body.Boot === undefined ? system : settings;
 }
 
 /**
