@@ -9,6 +9,7 @@ import type { Recording } from '../store/recordings.ts';
 import type { SiteState } from '../store/state.ts';
 import type { Consoles } from './consoles.ts';
 import { ConsoleRecorder } from './recording.ts';
+import { centre, takeWishes, whyOver } from './wishes.ts';
 
 export interface RecorderParts {
   state: Pick<SiteState, 'spec' | 'events' | 'recordings' | 'atomically'>;
@@ -35,15 +36,11 @@ interface Running {
 }
 
 const lookEveryMs = 500;
-const centre = 'the centre';
 /** More consoles than that are not recorded at once: each is a session of its BMC, and by IPMI a process. */
 const mostAtOnce = 100;
 
 /** A BMC that does not answer does not hold up the agent's end. Milliseconds. */
 const leaveMs = 4000;
-/** The clocks of centre and site may differ by so much. Milliseconds. */
-const clocksMs = 5000;
-
 /** Goes on with what was recorded when the agent stopped. A wish of the centre is in the desired state, so that it needs no workflow and no turn. */
 export function startRecorder(parts: RecorderParts): Recorder {
   const { state, log } = parts;
@@ -159,24 +156,6 @@ export function startRecorder(parts: RecorderParts): Recorder {
       await Promise.race([limit, Promise.all(runs.map(({ over }) => over))]);
     },
   };
-}
-
-/** What the centre wants recorded, as of its newest desired state. */
-function takeWishes({ spec, recordings }: RecorderParts['state']): void {
-  const now = Date.now();
-  for (const { nodeId, recording } of spec.current()?.site?.nodes ?? []) {
-    const until = recording === undefined ? 0 : Date.parse(recording.until);
-    if (recording === undefined || until <= now) continue;
-    recordings.wish({ recordingId: recording.recordingId, nodeId, until, askedBy: centre });
-  }
-}
-
-/** Why a recording is not to go on; undefined when it is. */
-function whyOver({ recordingId, until, askedBy }: Recording, node: SiteNode | undefined): string | undefined {
-  if (node === undefined) return 'the site has no such node any more';
-  if (Date.now() >= until) return 'its time is up';
-  if (askedBy !== centre || node.recording?.recordingId === recordingId) return undefined;
-  return Date.now() >= until - clocksMs ? 'its time is up' : 'an operator has ended it';
 }
 
 function nothingRecorded(nodeId: string): RailheadError {
