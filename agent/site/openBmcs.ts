@@ -7,7 +7,7 @@ import { type Consoles, createConsoles } from './console/consoles.ts';
 import { consoleOpener } from './console/open.ts';
 import { type Recorder, startRecorder } from './console/recorder.ts';
 import type { SeenMachines } from './discovery/seenMachines.ts';
-import type { BoundNode } from './drivers/open.ts';
+import type { BoundNode } from './drivers/boundNode.ts';
 import { createRequests, type Requests } from './drivers/requests.ts';
 import { siteDrivers } from './drivers/siteDrivers.ts';
 import type { HealthWatch } from './health/watch.ts';

@@ -3,8 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { ConsoleSession, ConsoleWay } from '#console/session.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
-import type { BoundNode } from '../drivers/open.ts';
-import { boundNode, placeOf } from '../operations/bmcs.ts';
+import { type BoundNode, boundNode, placeOf } from '../drivers/boundNode.ts';
 import type { OpenConsole } from './open.ts';
 
 /** Who reads a console. */

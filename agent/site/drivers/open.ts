@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts';
 import { bindingIssue } from '#contract/bmcBinding.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
+import type { BmcBinding } from '#contract/nodeSpec.ts';
 import { IpmiBmc } from '#ipmi/bmc.ts';
 import type { Firmware } from '#ipmi/bootOptions.ts';
 import { BootMemory } from '#ipmi/memory.ts';
@@ -11,6 +11,7 @@ import { BmcMemory } from '#redfish/memory.ts';
 import type { BmcCredentials } from '../secrets/bmcCredentials.ts';
 import type { BmcMemories } from '../store/bmcMemories.ts';
 import type { BmcPins } from '../store/bmcPins.ts';
+import type { BoundNode } from './boundNode.ts';
 import type { MachineDriver } from './driver.ts';
 import { type ManualParts, manual } from './manual.ts';
 import { type Wake, wakeOnLan } from './wakeOnLan.ts';
@@ -29,9 +30,6 @@ export interface DriverParts {
   credentialsOf(node: BoundNode): Promise<BmcCredentials>;
   log: Log;
 }
-
-/** A node that something drives. */
-export type BoundNode = SiteNode & { bmc: BmcBinding };
 
 /** Opens what drives a node, by its binding's driver. */
 export type OpenDriver = (node: BoundNode) => Promise<MachineDriver>;

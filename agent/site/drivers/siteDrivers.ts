@@ -5,8 +5,9 @@ import type { SeenMachines } from '../discovery/seenMachines.ts';
 import { ownNetworks } from '../networks.ts';
 import type { BmcCredentials } from '../secrets/bmcCredentials.ts';
 import type { SiteState } from '../store/state.ts';
+import type { BoundNode } from './boundNode.ts';
 import { broadcastOf, sendMagicPackets } from './magicPacket.ts';
-import { type BoundNode, driverOpener, type OpenDriver } from './open.ts';
+import { driverOpener, type OpenDriver } from './open.ts';
 import type { Requests } from './requests.ts';
 
 export interface SiteDriverParts {

@@ -2,8 +2,8 @@ import { type DriverName, type driverOperations, whyNotDriven } from '#contract/
 import { RailheadError } from '#contract/errors.ts';
 import { type OperationInput, operations } from '#contract/operations.ts';
 import { validate } from '#contract/validate.ts';
+import { drivenBy } from '../drivers/boundNode.ts';
 import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
-import { drivenBy } from './bmcs.ts';
 import { clearBootDevice } from './clearBootDevice.ts';
 import { driverEjectMedia, driverInsertedMedia, driverInsertMedia } from './driverMedia.ts';
 import { getHealth } from './getHealth.ts';

@@ -1,7 +1,7 @@
 import type { NextLogin } from '#base/logins.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Credentials, parseCredentials, type SecretVersion } from '#contract/secrets.ts';
-import type { BoundNode } from '../drivers/open.ts';
+import type { BoundNode } from '../drivers/boundNode.ts';
 import { credentialsFrom, readCredentials, type SecretPlaces } from './files.ts';
 import type { Secrets } from './secrets.ts';
 

@@ -1,8 +1,9 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import type { BoundNode } from '#agent/site/drivers/boundNode.ts';
 import { broadcastOf, magicPacket, sendMagicPackets } from '#agent/site/drivers/magicPacket.ts';
-import { type BoundNode, driverOpener } from '#agent/site/drivers/open.ts';
+import { driverOpener } from '#agent/site/drivers/open.ts';
 import { createRequests } from '#agent/site/drivers/requests.ts';
 import type { ActionContext } from '#agent/site/operations/action.ts';
 import { setPower } from '#agent/site/operations/setPower.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { drivenBy } from '#agent/site/drivers/boundNode.ts';
 import type { ActionContext } from '#agent/site/operations/action.ts';
-import { drivenBy } from '#agent/site/operations/bmcs.ts';
 import { driverInvoke } from '#agent/site/operations/driverInvoke.ts';
 import type { OperationInput } from '#contract/operations.ts';
 
