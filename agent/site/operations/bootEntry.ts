@@ -4,6 +4,7 @@ import { BootEntry, digestsOf, type IsoEntry, isIsoEntry } from '#contract/bootE
 import { RailheadError } from '#contract/errors.ts';
 import { validate } from '#contract/validate.ts';
 import type { ActionContext } from './action.ts';
+import { inCache } from './inCache.ts';
 
 type EntryKind = 'ramdisk' | 'iso';
 
@@ -14,12 +15,11 @@ type EntryKind = 'ramdisk' | 'iso';
  *   with what the cache failed to have the image
  */
 export async function placeEntry(jws: string, kind: EntryKind, context: ActionContext): Promise<BootEntry> {
-  const { siteId, nodeId, signingKeys, signal, cache, state } = context;
+  const { siteId, nodeId, signingKeys, state } = context;
   const entry = await openEntry(jws, signingKeys);
   checkEntry(entry, { siteId, nodeId, now: Date.now() });
   if (!(kind in entry)) throw otherKind(kind);
-  for (const digest of bootedBy(entry)) await cache.ready(digest, signal);
-  signal.throwIfAborted();
+  for (const digest of bootedBy(entry)) await inCache(digest, context);
   state.entries.put(entry, jws);
   return entry;
 }

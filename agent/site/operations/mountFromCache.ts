@@ -2,6 +2,7 @@ import { mediumPath } from '#bootserver/http/medium.ts';
 import { hasCode, RailheadError } from '#contract/errors.ts';
 import { isOpenImage } from '../cache/privacy.ts';
 import type { ActionContext } from './action.ts';
+import { inCache } from './inCache.ts';
 
 interface CachedIso {
   ref: string;
@@ -14,9 +15,8 @@ interface CachedIso {
  *   what the BMC says of the last URL
  */
 export async function mountFromCache(iso: CachedIso, context: ActionContext): Promise<string> {
-  const { nodeId, node, signal, cache, state, mediaPlaces } = context;
-  await cache.ready(iso.digest, signal);
-  signal.throwIfAborted();
+  const { nodeId, node, state, mediaPlaces } = context;
+  await inCache(iso.digest, context);
   const places = await mediaPlaces(node?.bmc?.address ?? '');
   const usable = isOpenImage(iso.digest, state) ? places : places.filter(isHttps);
   if (usable.length === 0) {

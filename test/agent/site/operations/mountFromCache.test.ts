@@ -57,6 +57,20 @@ test('the BMC is asked only once the cache holds the image', async () => {
   expect(bench.machine.calls).toEqual([]);
 });
 
+test('an image that comes too late is not mounted later, and keeps no other operation waiting', async () => {
+  const { ready } = pendingImage();
+  const bench = await site({ ready });
+  const expiresAt = new Date(Date.now() + 3_200).toISOString();
+  const insert = bench.journal('media.insert', { cached }, { expiresAt });
+  const next = bench.journal('power.getPower', {});
+  bench.start();
+  expect(await bench.result(insert)).toMatchObject({
+    error: { code: 'UNAVAILABLE', details: { reason: 'image-late', digest } },
+  });
+  expect(await bench.result(next)).toMatchObject({ outcome: 'succeeded' });
+  expect(bench.machine.calls).not.toContainEqual(expect.stringContaining('insertMedia'));
+});
+
 test('a BMC that refuses http is given the https URL', async () => {
   const bench = await site({ mediaPlaces: [http, https] });
   bench.machine.refusedSchemes = ['http'];
