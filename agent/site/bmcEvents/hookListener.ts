@@ -69,6 +69,8 @@ export interface HookListenerOptions extends HookParts {
 export function createHookDoor({ identity, ...parts }: Omit<HookListenerOptions, 'where'>): Door {
   const tls = identity && { tls: tlsOf(identity.current), oldestTls: 'TLSv1.2' as const };
   const door = createSiteDoor({ log: parts.log, bodyLimit, ...tls });
+  // Not every BMC says that it posts JSON.
+  door.addContentTypeParser('*', { parseAs: 'string' }, door.getDefaultJsonParser('error', 'error'));
   addRoutes(door, hookRoutes(parts));
   return door;
 }

@@ -29,10 +29,17 @@ export function keepSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const { state } = parts;
   const all = new Map<string, Listening>();
   const ending = new Map<string, Promise<void>>();
+  let closed = false;
   const begin = (node: SiteNode, spreadMs: number) =>
     all.set(node.nodeId, new Listening(node, Math.random() * spreadMs, parts));
+  const listenedTo = () =>
+    (state.spec.current()?.site?.nodes ?? []).filter(({ bmc }) => bmc?.driver === 'redfish');
+  /** What the BMC of a machine that has left posts is no hint any more. */
+  const forgetGone = () => {
+    if (!closed) state.bmcHooks.retain([...listenedTo().map(({ nodeId }) => nodeId), ...ending.keys()]);
+  };
   const tick = () => {
-    const nodes = (state.spec.current()?.site?.nodes ?? []).filter(({ bmc }) => bmc?.driver === 'redfish');
+    const nodes = listenedTo();
     const known = new Map(nodes.map((node) => [node.nodeId, node]));
     for (const [nodeId, listening] of all) {
       const node = known.get(nodeId);
@@ -44,12 +51,15 @@ export function keepSubscriptions(parts: SubscriptionsParts): Subscriptions {
       // A node whose BMC is another is listened to again once the old one has forgotten us.
       ending.set(
         nodeId,
-        listening.close({ forget: true }).finally(() => ending.delete(nodeId)),
+        listening.close({ forget: true }).finally(() => {
+          ending.delete(nodeId);
+          forgetGone();
+        }),
       );
     }
     const fresh = nodes.filter(({ nodeId }) => !all.has(nodeId) && !ending.has(nodeId));
     for (const node of fresh) begin(node, fresh.length * eachMs);
-    if (fresh.length > 0) state.bmcHooks.retain([...known.keys(), ...ending.keys()]);
+    if (fresh.length > 0) forgetGone();
   };
   tick();
   const timer = setInterval(tick, 1000);
@@ -59,6 +69,7 @@ export function keepSubscriptions(parts: SubscriptionsParts): Subscriptions {
     isAlive: (nodeId) => all.get(nodeId)?.isAlive ?? false,
     delivered: (nodeId) => all.get(nodeId)?.delivered(),
     close: async () => {
+      closed = true;
       clearInterval(timer);
       const slots = new Slots(20);
       const closing = [

@@ -17,11 +17,11 @@ async function started(own: TestContext, directory?: string) {
 
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
 
-async function post(url: string, body: object | string): Promise<number> {
+async function post(url: string, body: object | string, type = 'application/json'): Promise<number> {
   const answer = await request(url, {
     dispatcher,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': type },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   await answer.body.dump();
@@ -47,6 +47,7 @@ test.concurrent('an event with its token is taken, with 200', async (own) => {
   const [{ destination, context } = { destination: '', context: '' }] = bmc.events.subscriptions;
   expect(await post(destination, { ...powered, Context: context })).toBe(200);
   expect(await post(`${destination}/`, powered)).toBe(200);
+  expect(await post(destination, powered, 'text/plain')).toBe(200);
   expect(await post(destination, { Events: [{ ...powered.Events[0], Context: context }] })).toBe(200);
 });
 
@@ -95,6 +96,7 @@ test.concurrent('one that is not wanted any more is deleted: by another configur
   const kept = structuredClone(bmc.events.subscriptions);
   site.have([]);
   await expect.poll(() => bmc.events.subscriptions.length, later).toBe(0);
+  await expect.poll(() => post(kept[0]?.destination ?? '', powered), later).toBe(403);
   site.have([site.node]);
   await expect.poll(() => bmc.events.subscriptions.length, later).toBe(1);
   await site.stop();
