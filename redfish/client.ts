@@ -4,12 +4,12 @@ import type { Login } from '#base/logins.ts';
 import { type Answer, BmcRefusal, isSuccess, mustSucceed } from './answers.ts';
 import { conditionalPatch } from './conditionalPatch.ts';
 import { type Connection, rootPath } from './connection.ts';
-import type { Authorization } from './credentials.ts';
 import { tagOf } from './entityTag.ts';
 import { asText, isObject, type JsonObject, linkOf } from './json.ts';
 import type { Bounds, Limits } from './limits.ts';
 import { demandsPasswordChange, messagesOf } from './messages.ts';
 import { retrying } from './retrying.ts';
+import type { Authorization } from './sessions.ts';
 import { type Exchange, linkPath } from './transport.ts';
 
 /** A resource and the entity tag that a write of it may have to name. */

@@ -6,13 +6,14 @@ import type { Log } from '#base/log.ts';
 import type { NextLogin } from '#base/logins.ts';
 import { Slots } from '#base/slots.ts';
 import { type Answer, isSuccess } from './answers.ts';
-import { type Authorization, Credentials } from './credentials.ts';
+import { Credentials } from './credentials.ts';
 import { requestStream } from './events/stream.ts';
 import { asObject, type JsonObject } from './json.ts';
 import { type Bounds, endOf, isTimeout, type Limits } from './limits.ts';
 import { maskSecrets, mayQuote } from './maskSecrets.ts';
 import type { BmcMemory } from './memory.ts';
 import { retrying } from './retrying.ts';
+import type { Authorization } from './sessions.ts';
 import { BmcUnreachable, type Exchange, exchange, NotConnected } from './transport.ts';
 
 export interface ConnectionOptions {

@@ -1,38 +1,18 @@
 import type { Clock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
-import type { Log } from '#base/log.ts';
 import { type Login, Logins, type NextLogin } from '#base/logins.ts';
 import { RailheadError } from '#contract/errors.ts';
 import { type Answer, isSuccess } from './answers.ts';
-import { asObject, type JsonObject, linkOf } from './json.ts';
-import { endLostSession, type OpenSession, openSession } from './lostSession.ts';
 import type { BmcMemory } from './memory.ts';
 import { messagesOf, passwordChangeAt } from './messages.ts';
-import { BmcUnreachable, type Exchange, linkPath } from './transport.ts';
+import { type Authorization, Sessions, type SessionsOptions } from './sessions.ts';
 
-type Send = (exchange: Exchange) => Promise<Answer>;
-
-/** What proves who we are, in a request's headers; a session can be ended. */
-export interface Authorization {
-  headers: Record<string, string>;
-  /** Whose proof it is. */
-  login: Login;
-  session?: string;
-  /** Basic in a session's stead: until when, in milliseconds, before a session is asked for again. */
-  until?: number;
-}
-
-export interface CredentialsOptions {
-  origin: string;
+export interface CredentialsOptions extends SessionsOptions {
   username: string;
   password: string;
   /** What the account is being given in the password's place: one of the two is right. `id` says which one it is, in a memory. */
   next?: NextLogin | undefined;
   memory: Pick<BmcMemory, 'login' | 'session'>;
-  send: Send;
-  /** The service root; empty when it tells nothing before a login. */
-  root(): Promise<JsonObject>;
-  log: Log;
   clock: Clock;
 }
 
@@ -53,6 +33,7 @@ const basicForMs = 300_000;
 export class Credentials {
   readonly #options: CredentialsOptions;
   readonly #logins: Logins;
+  readonly #sessions: Sessions;
   #current: Promise<Authorization> | undefined;
   #restUntil = 0;
   #finished = false;
@@ -63,6 +44,7 @@ export class Credentials {
     this.#options = options;
     const { username, password, next, memory } = options;
     this.#logins = new Logins({ username, password }, next, memory);
+    this.#sessions = new Sessions(options);
   }
 
   /** Every password that may be quoted by an answer. */
@@ -122,11 +104,11 @@ export class Credentials {
    */
   async #replace(refused: Authorization): Promise<Authorization> {
     if (refused.session === undefined) this.#logins.turn(refused.login);
-    const ended = await this.#end(refused.session, refused);
-    delete this.#options.memory.session;
+    const ended = await this.#sessions.end(refused.session, refused);
+    this.#sessions.forget();
     const fresh = await this.#open();
     // A BMC that started anew counts its sessions from the first again.
-    if (!ended && fresh.session !== refused.session) await this.#end(refused.session, fresh);
+    if (!ended && fresh.session !== refused.session) await this.#sessions.end(refused.session, fresh);
     return fresh;
   }
 
@@ -146,7 +128,7 @@ export class Credentials {
   /** What others open meanwhile is theirs. */
   async close(): Promise<void> {
     const current = await this.#taken();
-    if (current !== undefined && !(await this.#end(current.session, current)))
+    if (current !== undefined && !(await this.#sessions.end(current.session, current)))
       this.#options.log.warn('a BMC session could not be ended; it ends by its time-out');
   }
 
@@ -162,23 +144,20 @@ export class Credentials {
   }
 
   async #open(): Promise<Authorization> {
-    const { memory } = this.#options;
-    const { session: lost } = memory;
+    const lost = this.#sessions.remembered;
     const fresh = await this.#prove();
-    if (lost === undefined || lost.path === fresh.session) return fresh;
-    if (memory.session === lost) delete memory.session;
-    await this.#endLost(lost, fresh);
+    if (lost !== undefined) await this.#sessions.endLost(lost, fresh);
     return fresh;
   }
 
   async #prove(): Promise<Authorization> {
     if (this.#finished) throw finished();
     if (this.#options.clock.now() < this.#restUntil) throw refused();
-    const sessions = await this.#sessionsPath();
-    if (sessions === undefined) return this.#basic(this.#logins.current, 'the BMC has no session service');
+    const path = await this.#sessions.path();
+    if (path === undefined) return this.#basic(this.#logins.current, 'the BMC has no session service');
     for (let refusals = 0; ; ) {
       const login = this.#logins.current;
-      const answer = await this.#login(sessions, login);
+      const answer = await this.#sessions.ask(path, login);
       if (answer === undefined)
         return this.#basic(login, 'the login broke off, and a second session shall not be held', true);
       if (isSuccess(answer)) return this.#sessionOf(answer, login);
@@ -191,36 +170,9 @@ export class Credentials {
     }
   }
 
-  async #sessionsPath(): Promise<string | undefined> {
-    const { origin } = this.#options;
-    const root = await this.#options.root();
-    const linked = linkOf(asObject(root.Links).Sessions);
-    if (linked !== undefined) return linkPath(origin, linked);
-    const service = linkOf(root.SessionService);
-    return service && `${linkPath(origin, service).replace(/\/$/, '')}/Sessions`;
-  }
-
-  /** Undefined when the BMC may have made a session and its answer never came. */
-  async #login(path: string, { username, password }: Login): Promise<Answer | undefined> {
-    const body = { UserName: username, Password: password };
-    return this.#options.send({ method: 'POST', path, body }).catch((error) => {
-      if (error instanceof BmcUnreachable && error.sent) return undefined;
-      throw error;
-    });
-  }
-
   #sessionOf(answer: Answer, login: Login): Authorization {
     this.accountToChange = passwordChangeAt(messagesOf(answer.body));
-    const token = answer.headers['x-auth-token'];
-    const session = answer.headers.location || linkOf(answer.body);
-    // Without its name a session cannot be ended (DMTF/python-redfish-library issue 172): one leaks, no second
-    // one shall.
-    if (token === undefined || session === undefined)
-      return this.#basic(login, 'the BMC does not name its sessions');
-    const path = linkPath(this.#options.origin, session);
-    const kept = openSession(path, asObject(answer.body));
-    if (kept !== undefined) this.#options.memory.session = kept;
-    return { headers: { 'x-auth-token': token }, login, session: path };
+    return this.#sessions.opened(answer, login) ?? this.#basic(login, 'the BMC does not name its sessions');
   }
 
   /** `forNow`: sessions there are, only none for us just now. */
@@ -230,23 +182,6 @@ export class Credentials {
     const pair = Buffer.from(`${login.username}:${login.password}`).toString('base64');
     const headers = { authorization: `Basic ${pair}` };
     return forNow ? { headers, login, until: clock.now() + basicForMs } : { headers, login };
-  }
-
-  /** Whether the session is gone. */
-  async #end(session: string | undefined, authorization: Authorization): Promise<boolean> {
-    if (session === undefined) return true;
-    const request: Exchange = { method: 'DELETE', path: session, headers: authorization.headers };
-    const answer = await this.#options.send(request).catch(ignore);
-    const isGone = answer !== undefined && (isSuccess(answer) || answer.status === 404);
-    if (isGone && this.#options.memory.session?.path === session) delete this.#options.memory.session;
-    return isGone;
-  }
-
-  async #endLost(lost: OpenSession, { headers, login }: Authorization): Promise<void> {
-    const send = (one: Exchange) => this.#options.send({ ...one, headers });
-    await endLostSession(lost, login.username, send).catch((error: unknown) =>
-      this.#options.log.debug({ err: error }, 'a session of an earlier run was left as it is'),
-    );
   }
 }
 
