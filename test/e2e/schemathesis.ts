@@ -1,28 +1,19 @@
 import { spawn } from 'node:child_process';
-import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { run } from '#base/command.ts';
+import { fromPyPi, type PythonSoftware } from './pyPi.ts';
 
 const version = '4.32.5';
-const venv = path.resolve('.cache', `schemathesis-${version}`);
 
-/** The program, from PyPI, in a virtual environment of its own; undefined, after saying why, where it is not to be had. */
-export async function schemathesis(): Promise<string | undefined> {
-  const program = path.join(venv, 'bin/schemathesis');
+/** Where it is; undefined, after saying why, where it is not to be had. */
+export async function schemathesis(): Promise<PythonSoftware | undefined> {
   try {
-    await access(program).catch(install);
-    return program;
+    return await fromPyPi(`schemathesis-${version}`, [`schemathesis==${version}`]);
   } catch (error) {
     console.error(
       `schemathesis is not to be had, so the API is not fuzzed here: ${(error as Error).message}`,
     );
     return undefined;
   }
-}
-
-async function install(): Promise<void> {
-  await run('python3', ['-m', 'venv', '--clear', venv]);
-  await run(path.join(venv, 'bin/pip'), ['install', '--quiet', `schemathesis==${version}`]);
 }
 
 /** What every answer is held against; stateful runs are left out, whose mutated bodies are reported as accepted when they were not sent. */
@@ -41,7 +32,12 @@ export interface Fuzzed {
 }
 
 /** Fuzzes the API at `apiUrl` for about `seconds`. */
-export async function fuzz(program: string, apiUrl: string, token: string, seconds: number): Promise<Fuzzed> {
+export async function fuzz(
+  { python, bin }: PythonSoftware,
+  apiUrl: string,
+  token: string,
+  seconds: number,
+): Promise<Fuzzed> {
   // The same requests in every run: what CI checks must not depend on chance.
   const bounds = [
     '--seed',
@@ -60,9 +56,9 @@ export async function fuzz(program: string, apiUrl: string, token: string, secon
     '-c',
     checks.join(','),
   ];
-  const child = spawn(program, [...args, ...bounds, '--no-color'], {
+  const child = spawn(python, [path.join(bin, 'schemathesis'), ...args, ...bounds, '--no-color'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    cwd: path.dirname(path.dirname(program)),
+    cwd: path.dirname(bin),
     timeout: (seconds + 60) * 1000,
   });
   let output = '';

@@ -7,6 +7,7 @@ import { onHost } from '#central/host.ts';
 import { startCentral } from '#central/start.ts';
 import { newDatabase, startPostgres } from '../../postgres/server.ts';
 import type { EndToEndCase } from '../endToEndCase.ts';
+import type { PythonSoftware } from '../pyPi.ts';
 import type { Report } from '../report.ts';
 import { fuzz, schemathesis } from '../schemathesis.ts';
 
@@ -19,21 +20,26 @@ export const apiFuzz: EndToEndCase = {
     'schemathesis against a running centre: no 5xx, no answer outside its schema, nothing wrong accepted',
   run: async (report) => {
     report.phase('schemathesis');
-    const program = await schemathesis();
-    if (program === undefined) return report.check('that schemathesis is absent is said', true);
+    const software = await schemathesis();
+    if (software === undefined) return report.check('that schemathesis is absent is said', true);
     report.phase('SQLite');
-    await fuzzCentre(report, program, 'SQLite');
+    await fuzzCentre(report, software, 'SQLite');
     report.phase('PostgreSQL');
     const server = await startPostgres();
     try {
-      await fuzzCentre(report, program, 'PostgreSQL', await newDatabase(server.url));
+      await fuzzCentre(report, software, 'PostgreSQL', await newDatabase(server.url));
     } finally {
       await server.close();
     }
   },
 };
 
-async function fuzzCentre(report: Report, program: string, name: string, database?: string): Promise<void> {
+async function fuzzCentre(
+  report: Report,
+  software: PythonSoftware,
+  name: string,
+  database?: string,
+): Promise<void> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-fuzz-'));
   const local = { host: '127.0.0.1', port: 0 };
   const unlimited = { perSecond: 1e9, burst: 1e9 };
@@ -46,7 +52,7 @@ async function fuzzCentre(report: Report, program: string, name: string, databas
     ...(database !== undefined && { database }),
   });
   try {
-    const { ok, output } = await fuzz(program, central.apiUrl, await operatorToken(directory), secondsEach);
+    const { ok, output } = await fuzz(software, central.apiUrl, await operatorToken(directory), secondsEach);
     if (!ok) console.error(output);
     report.check(`the API on ${name} holds to its schema`, ok, output.slice(-300));
   } finally {

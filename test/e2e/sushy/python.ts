@@ -1,11 +1,9 @@
-import { access, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { run } from '#base/command.ts';
 import { download, unpack } from '#base/debian.ts';
+import { fromPyPi } from '../pyPi.ts';
 
 const versions = { 'sushy-tools': '2.2.0', sushy: '5.14.0', bcrypt: '5.0.0' };
 const cacheDirectory = path.resolve(import.meta.dirname, '../../../.cache');
-const venv = path.join(cacheDirectory, `sushy-tools-${versions['sushy-tools']}`);
 
 /** Foreign Redfish software: sushy-tools of PyPI, and Debian's redfishtool and python3-sushy. */
 export interface ForeignRedfish {
@@ -19,17 +17,12 @@ export interface ForeignRedfish {
 
 /** Fetches what is not there yet; nothing is installed on the host. */
 export async function foreignRedfish(): Promise<ForeignRedfish> {
-  const done = path.join(venv, 'complete');
-  await access(done).catch(async () => {
-    await run('python3', ['-m', 'venv', '--clear', venv]);
-    const wanted = Object.entries(versions).map(([name, version]) => `${name}==${version}`);
-    await run(path.join(venv, 'bin/pip'), ['install', '--quiet', ...wanted]);
-    await mkdir(done);
-  });
+  const wanted = Object.entries(versions).map(([name, version]) => `${name}==${version}`);
+  const { python, bin } = await fromPyPi(`sushy-tools-${versions['sushy-tools']}`, wanted);
   const root = await debianPackages(['redfishtool', 'python3-sushy']);
   return {
-    python: path.join(venv, 'bin/python'),
-    emulator: path.join(venv, 'bin/sushy-emulator'),
+    python,
+    emulator: path.join(bin, 'sushy-emulator'),
     debianModules: path.join(root, 'usr/lib/python3/dist-packages'),
     redfishtool: path.join(root, 'usr/bin/redfishtool'),
   };
