@@ -43,119 +43,133 @@ const mostAtOnce = 100;
 const leaveMs = 4000;
 /** Goes on with what was recorded when the agent stopped. A wish of the centre is in the desired state, so that it needs no workflow and no turn. */
 export function startRecorder(parts: RecorderParts): Recorder {
-  const { state, log } = parts;
-  const running = new Map<string, Running>();
+  return new SiteRecorder(parts);
+}
+
+class SiteRecorder implements Recorder {
+  readonly #parts: RecorderParts;
+  readonly #running = new Map<string, Running>();
   /** Those of which it was told that there are too many. */
-  const waiting = new Set<string>();
-  let closed = false;
+  readonly #waiting = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
 
-  function start(recording: Recording, node: SiteNode): void {
-    const { recordingId } = recording;
-    const recorder = new ConsoleRecorder(recording, {
-      nodeNow: () => state.spec.node(node.nodeId) ?? node,
-      consoles: parts.consoles,
-      tell: (type, text) => tell(type, text, recordingId, node),
-      keep: (characters) => state.recordings.kept(recordingId, characters),
-      ...(parts.clock && { clock: parts.clock }),
-    });
-    const over = recorder.run().then(
-      (why) => finish(recordingId, node, why),
-      (error: unknown) => {
-        log.error({ err: error, recordingId }, 'a recording failed');
-        finish(recordingId, node, 'the agent could not go on with it');
-      },
-    );
-    running.set(recordingId, { recorder, over, bmc: JSON.stringify(node.bmc) });
-    state.recordings.begun(recordingId);
-    log.info({ recordingId, nodeId: node.nodeId, askedBy: recording.askedBy }, 'a console is recorded');
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#timer.unref();
   }
 
-  function tell(type: ConsoleEventType, text: string, recordingId: string, { nodeId, macs }: SiteNode): void {
-    const [mac] = macs;
-    state.events.add({ type, nodeId, ...(mac !== undefined && { mac }), text, recordingId });
-    parts.onEvent();
+  begin(node: SiteNode, until: number, askedBy: string): Recording {
+    const { recordings } = this.#parts.state;
+    const own = recordings.open().find((one) => one.nodeId === node.nodeId && one.askedBy !== centre);
+    const recordingId = own?.recordingId ?? newId('rec');
+    recordings.wish({ recordingId, nodeId: node.nodeId, until, askedBy: own?.askedBy ?? askedBy });
+    this.#look();
+    return recordings.open().find((one) => one.recordingId === recordingId) as Recording;
   }
 
-  function finish(recordingId: string, node: SiteNode, why: string | undefined): void {
-    running.delete(recordingId);
-    waiting.delete(recordingId);
-    if (why === undefined) return;
-    state.atomically(() => {
-      state.recordings.ended(recordingId);
-      tell('console.ended', `the recording has ended: ${why}`, recordingId, node);
-    });
-    log.info({ recordingId, nodeId: node.nodeId, why }, 'a console is recorded no more');
+  end(nodeId: string, why: string): void {
+    const { recordings } = this.#parts.state;
+    const open = recordings.open().filter((one) => one.nodeId === nodeId);
+    if (open.length === 0) throw nothingRecorded(nodeId);
+    for (const { recordingId } of open) {
+      const run = this.#running.get(recordingId);
+      if (run === undefined) recordings.ended(recordingId);
+      else run.recorder.end(why);
+    }
   }
 
-  function goOn(recording: Recording, node: SiteNode, run: Running | undefined): void {
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    const runs = [...this.#running.values()];
+    for (const { recorder } of runs) recorder.halt();
+    const limit = delay(leaveMs, undefined, { ref: false });
+    await Promise.race([limit, Promise.all(runs.map(({ over }) => over))]);
+  }
+
+  /** Brings what runs to what is wanted. */
+  #look(): void {
+    if (this.#closed) return;
+    const { state, log } = this.#parts;
+    try {
+      takeWishes(state);
+      for (const recording of state.recordings.open()) this.#lookAt(recording);
+    } catch (error) {
+      log.error({ err: error }, 'the recordings of consoles could not be looked at');
+    }
+  }
+
+  #lookAt(recording: Recording): void {
+    const { state } = this.#parts;
+    const { recordingId, nodeId } = recording;
+    const node = state.spec.node(nodeId);
+    const over = whyOver(recording, node);
+    const run = this.#running.get(recordingId);
+    if (over !== undefined) {
+      if (run !== undefined) run.recorder.end(over);
+      else if (node === undefined) state.recordings.ended(recordingId);
+      else this.#finish(recordingId, node, over);
+    } else if (node !== undefined) this.#goOn(recording, node, run);
+  }
+
+  #goOn(recording: Recording, node: SiteNode, run: Running | undefined): void {
     const bmc = JSON.stringify(node.bmc);
-    if (run === undefined && running.size < mostAtOnce) start(recording, node);
-    else if (run === undefined) sayItWaits(recording, node);
+    if (run === undefined && this.#running.size < mostAtOnce) this.#start(recording, node);
+    else if (run === undefined) this.#sayItWaits(recording, node);
     else if (run.bmc !== bmc) {
       run.bmc = bmc;
       run.recorder.rejoin();
     }
   }
 
-  function sayItWaits({ recordingId }: Recording, node: SiteNode): void {
-    if (waiting.has(recordingId)) return;
-    waiting.add(recordingId);
+  #start(recording: Recording, node: SiteNode): void {
+    const { state, consoles, clock, log } = this.#parts;
+    const { recordingId } = recording;
+    const recorder = new ConsoleRecorder(recording, {
+      nodeNow: () => state.spec.node(node.nodeId) ?? node,
+      consoles,
+      tell: (type, text) => this.#tell(type, text, recordingId, node),
+      keep: (characters) => state.recordings.kept(recordingId, characters),
+      ...(clock && { clock }),
+    });
+    const over = recorder.run().then(
+      (why) => this.#finish(recordingId, node, why),
+      (error: unknown) => {
+        log.error({ err: error, recordingId }, 'a recording failed');
+        this.#finish(recordingId, node, 'the agent could not go on with it');
+      },
+    );
+    this.#running.set(recordingId, { recorder, over, bmc: JSON.stringify(node.bmc) });
+    state.recordings.begun(recordingId);
+    log.info({ recordingId, nodeId: node.nodeId, askedBy: recording.askedBy }, 'a console is recorded');
+  }
+
+  #sayItWaits({ recordingId }: Recording, node: SiteNode): void {
+    if (this.#waiting.has(recordingId)) return;
+    this.#waiting.add(recordingId);
     const text = `${mostAtOnce} consoles are recorded at this site already: it begins when one of them has ended`;
-    tell('console.broken', text, recordingId, node);
+    this.#tell('console.broken', text, recordingId, node);
   }
 
-  /** Brings what runs to what is wanted. */
-  function look(): void {
-    takeWishes(state);
-    for (const recording of state.recordings.open()) {
-      const { recordingId, nodeId } = recording;
-      const node = state.spec.node(nodeId);
-      const over = whyOver(recording, node);
-      const run = running.get(recordingId);
-      if (over !== undefined) {
-        if (run !== undefined) run.recorder.end(over);
-        else if (node === undefined) state.recordings.ended(recordingId);
-        else finish(recordingId, node, over);
-      } else if (node !== undefined) goOn(recording, node, run);
-    }
+  #finish(recordingId: string, node: SiteNode, why: string | undefined): void {
+    const { state, log } = this.#parts;
+    this.#running.delete(recordingId);
+    this.#waiting.delete(recordingId);
+    if (why === undefined) return;
+    state.atomically(() => {
+      state.recordings.ended(recordingId);
+      this.#tell('console.ended', `the recording has ended: ${why}`, recordingId, node);
+    });
+    log.info({ recordingId, nodeId: node.nodeId, why }, 'a console is recorded no more');
   }
 
-  const lookOrSay = () => {
-    if (closed) return;
-    try {
-      look();
-    } catch (error) {
-      log.error({ err: error }, 'the recordings of consoles could not be looked at');
-    }
-  };
-  const timer = setInterval(lookOrSay, lookEveryMs);
-  timer.unref();
-  return {
-    begin: (node, until, askedBy) => {
-      const own = state.recordings.open().find((one) => one.nodeId === node.nodeId && one.askedBy !== centre);
-      const recordingId = own?.recordingId ?? newId('rec');
-      state.recordings.wish({ recordingId, nodeId: node.nodeId, until, askedBy: own?.askedBy ?? askedBy });
-      lookOrSay();
-      return state.recordings.open().find((one) => one.recordingId === recordingId) as Recording;
-    },
-    end: (nodeId, why) => {
-      const open = state.recordings.open().filter((one) => one.nodeId === nodeId);
-      if (open.length === 0) throw nothingRecorded(nodeId);
-      for (const { recordingId } of open) {
-        const run = running.get(recordingId);
-        if (run === undefined) state.recordings.ended(recordingId);
-        else run.recorder.end(why);
-      }
-    },
-    close: async () => {
-      closed = true;
-      clearInterval(timer);
-      const runs = [...running.values()];
-      for (const { recorder } of runs) recorder.halt();
-      const limit = delay(leaveMs, undefined, { ref: false });
-      await Promise.race([limit, Promise.all(runs.map(({ over }) => over))]);
-    },
-  };
+  #tell(type: ConsoleEventType, text: string, recordingId: string, { nodeId, macs }: SiteNode): void {
+    const [mac] = macs;
+    this.#parts.state.events.add({ type, nodeId, ...(mac !== undefined && { mac }), text, recordingId });
+    this.#parts.onEvent();
+  }
 }
 
 function nothingRecorded(nodeId: string): RailheadError {
