@@ -75,7 +75,7 @@ function fingerprint(socket: TLSSocket): string | undefined {
 function pinMismatch(expected: string | undefined, found: string | undefined): RailheadError {
   return new RailheadError(
     'DRIVER_ERROR',
-    `the BMC shows the certificate ${found}, pinned is ${expected}: if it was renewed, pin the new one; if not, somebody stands in between`,
+    `the BMC shows the certificate ${found}, pinned is ${expected}: if the BMC was replaced, reset or renewed, run \`bcd site trust-bmc\`; if not, somebody stands in between`,
     { reason: 'pin-mismatch', expected, found },
   );
 }

@@ -25,7 +25,7 @@ export function sshError(error: Error & { level?: string; code?: string }, host:
 export function wrongKey(host: string, expected: string, found: string): RailheadError {
   return new RailheadError(
     'DRIVER_ERROR',
-    `the SSH of ${host} shows another host key than before: if the BMC was replaced or reset, enroll it with --bmc-ssh-host-key ${found}`,
+    `the SSH of ${host} shows another host key than before: if the BMC was replaced or reset, run \`bcd site trust-bmc\`; if not, somebody stands in between`,
     { reason: 'pin-mismatch', expected, found },
   );
 }

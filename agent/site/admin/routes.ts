@@ -23,12 +23,11 @@ import { type HealthParts, health } from './health.ts';
 import { localUser } from './localUser.ts';
 import { metrics } from './metrics.ts';
 import { type RedfishRouteParts, redfishRoutes } from './redfish.ts';
+import { type TrustBmcParts, trustBmcRoutes } from './trustBmc.ts';
 
-export interface AdminParts
-  extends HealthParts,
-    Pick<RedfishRouteParts, 'bmcs'>,
-    Pick<ConsoleRouteParts, 'consoles' | 'recorder'> {
+export interface AdminParts extends HealthParts, Pick<ConsoleRouteParts, 'consoles' | 'recorder'> {
   state: SiteState;
+  bmcs: RedfishRouteParts['bmcs'] & TrustBmcParts['bmcs'];
   revocations: Pick<Revocations, 'current'>;
   troubles: Pick<TroubleCounts, 'of'>;
   cache: Pick<ImageCache, 'inventory' | 'operator' | 'ask' | 'keep' | 'ready' | 'state'>;
@@ -80,6 +79,7 @@ export function createLocalDoor(parts: AdminParts): Door {
     ...confirmRoutes(parts, localUser),
     ...redfishRoutes(parts, localUser),
     ...consoleRoutes(parts, localUser),
+    ...trustBmcRoutes(parts, localUser),
   ]);
   return door;
 }

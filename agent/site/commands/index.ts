@@ -8,6 +8,7 @@ import { addMachines } from './machines.ts';
 import { addRedfish } from './redfish.ts';
 import { addSockets } from './sockets.ts';
 import { addTrace } from './trace.ts';
+import { addTrustBmc } from './trustBmc.ts';
 
 const commands: readonly ((site: Command) => void)[] = [
   addSockets,
@@ -18,6 +19,7 @@ const commands: readonly ((site: Command) => void)[] = [
   addConfirm,
   addRedfish,
   addConsole,
+  addTrustBmc,
   addBootCa,
 ];
 

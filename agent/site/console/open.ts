@@ -14,7 +14,7 @@ import { byTheRightLogin } from './rightLogin.ts';
 
 export interface ConsoleParts {
   bmcs: Pick<Bmcs, 'read'>;
-  sshKeys: SshKeys;
+  sshKeys: Pick<SshKeys, 'find' | 'keep'>;
   ciphers: CipherMemory;
   /** The program of IPMI. */
   ipmitool: string;

@@ -17,7 +17,7 @@ import { type ManualParts, manual } from './manual.ts';
 import { type Wake, wakeOnLan } from './wakeOnLan.ts';
 
 export interface DriverParts {
-  pins: BmcPins;
+  pins: Pick<BmcPins, 'find' | 'keep'>;
   ciphers: CipherMemory;
   memories: Pick<BmcMemories, 'of'>;
   /** The program of IPMI. */

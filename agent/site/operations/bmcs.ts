@@ -16,6 +16,8 @@ export interface Bmcs {
   use<Result>(node: SiteNode, work: (bmc: MachineDriver) => Promise<Result>): Promise<Result>;
   /** The same for what only reads: it waits for nobody where the session is open, e.g. while an operation waits minutes for a power state. */
   read<Result>(node: SiteNode, work: (bmc: MachineDriver) => Promise<Result>): Promise<Result>;
+  /** Ends a node's session in its turn: the next use opens a new one. */
+  closeSession(node: SiteNode): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -95,6 +97,10 @@ export function createBmcs({ open, log, idleMs = 60_000 }: BmcsOptions): Bmcs {
       const bound = boundNode(node);
       const known = opened.get(placeOf(bound));
       return known?.binding === bindingOf(bound) ? work(known.bmc) : use(node, work);
+    },
+    closeSession: (node) => {
+      const place = placeOf(boundNode(node));
+      return queues.run(place, () => close(place));
     },
     close: async () => {
       closed = true;

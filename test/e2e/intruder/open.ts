@@ -64,6 +64,7 @@ const changingPaths: Record<string, string> = {
   'POST /v1/nodes/:nodeId/console': '/v1/nodes/node-1/console',
   'POST /v1/nodes/:nodeId/recording': '/v1/nodes/node-1/recording',
   'POST /v1/nodes/:nodeId/recording/end': '/v1/nodes/node-1/recording/end',
+  'POST /v1/nodes/:nodeId/trust-bmc': '/v1/nodes/node-1/trust-bmc',
 };
 
 /** The admin listener only reads, tells no secret, and knows no other method. */

@@ -136,7 +136,7 @@ function fakeBmcs(machine: FakeMachine): Bmcs {
     ejectMedia: () => call('ejectMedia', () => {}),
   } as Partial<Bmc> as Bmc;
   const use: Bmcs['use'] = (_node, work) => work(bmc);
-  return { use, read: use, close: async () => {} };
+  return { use, read: use, closeSession: async () => {}, close: async () => {} };
 }
 
 /** A cache whose image is still on its way: `asked` resolves once someone waits for it. */
