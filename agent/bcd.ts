@@ -1,4 +1,5 @@
 import type { Closable } from '#base/shutdown.ts';
+import { visible } from '#base/visible.ts';
 import { RailheadError, toWireError } from '#contract/errors.ts';
 import type { JoinOptions } from './join/join.ts';
 import { bcdProgram } from './program.ts';
@@ -52,7 +53,7 @@ async function runUntilStopped(start: () => Promise<Closable>): Promise<void> {
 
 function fail(error: unknown): void {
   const { code, message, details } = toWireError(error);
-  process.stderr.write(`bcd: ${code}: ${message}\n`);
+  process.stderr.write(`bcd: ${code}: ${visible(message)}\n`);
   if (details !== undefined) process.stderr.write(`${JSON.stringify(details)}\n`);
   if (!(error instanceof RailheadError))
     process.stderr.write(`${String((error as Error)?.stack ?? error)}\n`);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { ignore, isENOENT } from '#base/errors.ts';
+import { visible } from '#base/visible.ts';
 import type { ConsoleOutput, ConsoleSession } from '#console/session.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { IpmiClient } from './client.ts';
@@ -121,5 +122,5 @@ function sessionOf(tool: RunningTool, said: Said): ConsoleSession {
 /** What ipmitool said last that is not about itself. */
 function lastLine(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/IANA PEN|tcgetattr/i.test(line));
-  return lines.at(-1)?.trim().slice(0, 300) ?? 'the BMC ended the session';
+  return visible(lines.at(-1)?.trim().slice(0, 300) ?? 'the BMC ended the session');
 }

@@ -1,3 +1,4 @@
+import { visible } from '#base/visible.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import { asObject, asText, type JsonObject } from './json.ts';
 
@@ -16,5 +17,5 @@ export function healthOf(system: JsonObject): BmcHealth {
 function conditionsOf({ Conditions }: JsonObject): string[] {
   if (!Array.isArray(Conditions)) return [];
   const texts = Conditions.flatMap((condition) => asText(asObject(condition).Message) ?? []);
-  return texts.slice(0, 16).map((text) => text.slice(0, 256));
+  return texts.slice(0, 16).map((text) => visible(text).slice(0, 256).toWellFormed());
 }

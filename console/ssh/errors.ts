@@ -1,8 +1,11 @@
+import { visible } from '#base/visible.ts';
 import { RailheadError } from '#contract/errors.ts';
 
 /** The error that a failure of ssh2 is told by. `host` is of the BMC. */
 export function sshError(error: Error & { level?: string; code?: string }, host: string): RailheadError {
   if (error instanceof RailheadError) return error;
+  // A server may end a connection with words of its own.
+  const words = visible(error.message).slice(0, 300);
   if (error.level === 'client-authentication')
     return told(
       'credentials-refused',
@@ -12,14 +15,10 @@ export function sshError(error: Error & { level?: string; code?: string }, host:
   if (/no matching/i.test(error.message))
     return told(
       'old-crypto',
-      `the SSH of ${host} has only old algorithms (${error.message}): renew its firmware, or allow them by --bmc-old-tls`,
+      `the SSH of ${host} has only old algorithms (${words}): renew its firmware, or allow them by --bmc-old-tls`,
       error,
     );
-  return told(
-    'unreachable',
-    `the SSH of ${host} cannot be reached (${error.message}): check that it is on`,
-    error,
-  );
+  return told('unreachable', `the SSH of ${host} cannot be reached (${words}): check that it is on`, error);
 }
 
 export function wrongKey(host: string, expected: string, found: string): RailheadError {

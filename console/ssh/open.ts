@@ -151,7 +151,9 @@ function sessionOf(
   });
   channel.stderr.on('data', output);
   channel.once('close', () => end('the BMC closed the session'));
-  client.once('error', (error: Error) => end(`the connection broke: ${error.message}`));
+  client.once('error', (error: Error) =>
+    end(`the connection broke: ${visible(error.message).slice(0, 300)}`),
+  );
   client.once('close', () => end('the BMC closed the connection'));
   return {
     by: 'ssh',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { linkPath } from '#redfish/transport.ts';
 import { bmcError } from '../fakes/fakeBmc.ts';
-import { always, startBench } from './bmcBench.ts';
+import { always, plainSystem, startBench } from './bmcBench.ts';
 
 /** What a BMC sends that is broken, or in other hands. */
 
@@ -37,6 +37,15 @@ describe('a link', () => {
     const { notes } = await bmc.inspect();
     expect(notes).toEqual([expect.stringContaining('HTTP 404 to GET /x%3A%40127.0.0.1%3A1%2F')]);
   });
+});
+
+test('the faults that a BMC tells move no cursor where they are read', async () => {
+  const Conditions = [{ Message: 'fan\u001b[2J 3\u0000' }, { Message: '\ud83d'.repeat(300) }, { Message: 7 }];
+  const { bmc } = await startBench({
+    system: { ...plainSystem, Status: { HealthRollup: 'Warning', Conditions } },
+  });
+  const { faults } = await bmc.health();
+  expect(faults).toEqual(['fan\\u001b[2J 3\\u0000', '\ufffd'.repeat(256)]);
 });
 
 describe('an answer', () => {

@@ -1,6 +1,7 @@
 import { backoffMs } from '#base/backoff.ts';
 import { systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
+import { visible } from '#base/visible.ts';
 import type { BmcEventsWay } from '#contract/bmcHealth.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { Hook } from '#redfish/events/events.ts';
@@ -160,7 +161,9 @@ export class Listening {
     return backoffMs(this.#failures, pause);
   }
 
-  #say(text: string): void {
+  #say(words: string): void {
+    // A BMC's own are among them.
+    const text = visible(words);
     if (text === this.#said) return;
     this.#said = text;
     this.#parts.log.warn({ nodeId: this.node.nodeId }, text);

@@ -2,6 +2,7 @@ import { abortable } from '#base/abortable.ts';
 import { backoffMs } from '#base/backoff.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
+import { visible } from '#base/visible.ts';
 import type { ConsoleEventType } from '#contract/consoleRecording.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
@@ -122,7 +123,7 @@ export class ConsoleRecorder {
   }
 
   #failed(error: unknown): string {
-    const words = (error instanceof Error ? error.message : String(error)).slice(0, 1000);
+    const words = visible(error instanceof Error ? error.message : String(error)).slice(0, 1000);
     if (error instanceof RailheadError && isFinal(error)) this.end(words);
     return words;
   }

@@ -1,4 +1,5 @@
 import type { Log } from '#base/log.ts';
+import { visible } from '#base/visible.ts';
 import { type BmcEventsWay, type BmcHealth, healthText } from '#contract/bmcHealth.ts';
 import type { LogMark, LogReading } from '#contract/bmcLog.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
@@ -59,7 +60,7 @@ export async function lookAtHealth(node: SiteNode, looked: Looked, parts: LookPa
 
 function lost(error: unknown, looked: Looked): BmcHealth | undefined {
   looked.losses++;
-  const faults = [error instanceof Error ? error.message.slice(0, 256) : 'unknown'];
+  const faults = [error instanceof Error ? visible(error.message).slice(0, 256) : 'unknown'];
   return looked.losses < lossesInARow ? undefined : { health: 'Unreachable', faults };
 }
 

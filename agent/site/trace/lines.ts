@@ -1,3 +1,4 @@
+import { visible } from '#base/visible.ts';
 import type { SiteEvent } from '#contract/agentWire.ts';
 import { adviseOn, type BootStep, type BootStepFact } from './advice.ts';
 
@@ -64,6 +65,10 @@ function wordsOf(event: SiteEvent): string {
 /** A line as it is printed: time, what, words; of several lines of words those after the first stand below it. */
 export function printed({ at, type, text: words }: TraceLine): string {
   const clock = at.slice(11, 23);
-  const text = words.replaceAll('\n', `\n${' '.repeat(33)}`);
+  // What BMCs and machines say of themselves is read in a terminal.
+  const text = words
+    .split('\n')
+    .map(visible)
+    .join(`\n${' '.repeat(33)}`);
   return type.endsWith('advice') ? `${clock}   -> ${text}` : `${clock}  ${type.padEnd(18)} ${text}`;
 }

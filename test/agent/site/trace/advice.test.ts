@@ -208,5 +208,9 @@ test('what the boot server advises by itself is told once, in its words', () => 
 test('lines say when, what and in words', () => {
   const line = { at: '2026-01-01T10:20:30.456Z', type: 'boot.tftp', text: 'snponly.efi complete' };
   expect(printed(line)).toBe('10:20:30.456  boot.tftp          snponly.efi complete');
+  expect(printed({ ...line, text: 'a\u001b[2J\nb' }).split('\n')).toEqual([
+    expect.stringContaining('a\\u001b[2J'),
+    `${' '.repeat(33)}b`,
+  ]);
   expect(printed({ ...line, type: 'advice', text: 'path MTU?' })).toBe('10:20:30.456   -> path MTU?');
 });
