@@ -116,7 +116,9 @@ export class RedfishClient {
    * @throws BmcRefusal for an answer that tells nothing, and as `get`
    */
   async whoAmI(): Promise<Login> {
-    const link = linkOf((await this.#connection.openRoot(this.#bounds)).Systems) ?? rootPath;
+    const { Systems, Managers } = await this.#connection.openRoot(this.#bounds);
+    // The root may be open to everybody, and then proves nothing by Basic.
+    const link = linkOf(Systems) ?? linkOf(Managers) ?? rootPath;
     const one: Exchange = { method: 'GET', path: linkPath(this.origin, link) };
     let by: Authorization | undefined;
     const answer = await this.#retrying(one, (authorization) => {

@@ -5,6 +5,7 @@ import type { ActionOf, OperationInput } from '#contract/operations.ts';
 import type { SecretVersion } from '#contract/secrets.ts';
 import type { DriveOptions, MachineDriver } from '../drivers/driver.ts';
 import type { MediaPlaces } from '../mediaPlaces.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import type { SiteState } from '../store/state.ts';
 
 /** The actions that a site carries out itself. */
@@ -29,6 +30,8 @@ export interface ActionContext {
   cache: Pick<ImageCache, 'ready'>;
   /** The text of a secret that the centre keeps; it is kept here, encrypted, before this returns. */
   secretText(secret: SecretVersion): Promise<string>;
+  /** As whom a BMC takes the site, as the centre is to know it. */
+  settleFormer: Secrets['settleFormer'];
   mediaPlaces: MediaPlaces;
   /** Runs `work` with what drives the node, or `as` another driver reaches it, and with the operation's limits; one at a time per BMC. */
   withBmc<Result>(

@@ -4,9 +4,10 @@ import { repeatable, type SiteAction } from './action.ts';
 
 /** Asks the BMC as whom it takes the site. */
 export const readAccount: SiteAction<'bmc.readAccount'> = {
-  run: async (_input, { withBmc }) => ({
-    ...(await withBmc((bmc, limits) => bmc.readAccount?.(limits) ?? withoutPassword())),
-  }),
+  run: async (_input, { node, withBmc, settleFormer }) => {
+    const account = await withBmc((bmc, limits) => bmc.readAccount?.(limits) ?? withoutPassword());
+    return { ...(node === undefined ? account : settleFormer(node, account)) };
+  },
   settle: repeatable,
 };
 

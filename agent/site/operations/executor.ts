@@ -25,7 +25,7 @@ export interface ExecutorParts {
   cache: Pick<ImageCache, 'ready'>;
   mediaPlaces: MediaPlaces;
   bmcs: Bmcs;
-  secrets: Pick<Secrets, 'text'>;
+  secrets: Pick<Secrets, 'text' | 'settleFormer'>;
   /** Called after each result that was journaled. */
   onResult(): void;
   log: Log;
@@ -181,6 +181,7 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
     cache,
     mediaPlaces,
     secretText: (secret) => secrets.text(secret),
+    settleFormer: (known, account) => secrets.settleFormer(known, account),
     withBmc: async (work, as = node) => {
       if (as === undefined) throw strange(nodeId);
       return bmcs.use(as, (bmc) => {

@@ -5,7 +5,7 @@ import type { BoundNode } from '../drivers/boundNode.ts';
 import { credentialsFrom, readCredentials, type SecretPlaces } from './files.ts';
 import type { Secrets } from './secrets.ts';
 
-/** A BMC's user name and password, and those that it is being given in their place. */
+/** A BMC's user name and password, and those that it is being given in their place, or has in spite of them. */
 export interface BmcCredentials extends Credentials {
   next?: NextLogin;
 }
@@ -15,13 +15,22 @@ export interface BmcCredentials extends Credentials {
  * @throws RailheadError INVALID_CONFIG, or what fetching fails with; none of them tells the secret
  */
 export async function bmcCredentials(
-  node: Pick<BoundNode, 'bmc' | 'bmcSecret' | 'bmcNextSecret'>,
-  secrets: Pick<Secrets, 'text'>,
+  node: Pick<BoundNode, 'nodeId' | 'bmc' | 'bmcSecret' | 'bmcNextSecret'>,
+  secrets: Pick<Secrets, 'text' | 'former'>,
   places: SecretPlaces,
 ): Promise<BmcCredentials> {
   const current = await currentCredentials(node, secrets, places);
   const next = node.bmcNextSecret && (await nextLogin(node.bmcNextSecret, secrets));
+  const former = formerLogin(node.nodeId, secrets);
+  // A password is changed only once the BMC was asked which one it takes: with a next one, the former is known to be right.
+  if (former !== undefined) return next === undefined ? { ...current, next: former } : { ...former, next };
   return next === undefined ? current : { ...current, next };
+}
+
+function formerLogin(nodeId: string, secrets: Pick<Secrets, 'former'>): NextLogin | undefined {
+  const former = secrets.former(nodeId);
+  const credentials = former && parseCredentials(former.text);
+  return credentials && { ...credentials, id: former.secretId };
 }
 
 async function currentCredentials(

@@ -6,6 +6,7 @@ import type { CentreClient } from '../link/centreClient.ts';
 import type { SiteState } from '../store/state.ts';
 import { openAtRestKeys } from './atRestKey.ts';
 import type { SecretPlaces } from './files.ts';
+import { openHeldSecrets } from './heldSecrets.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { openSecretStore } from './store.ts';
 
@@ -44,7 +45,8 @@ export interface SiteSecretsParts {
 export function openSiteSecrets({ state, client, identity, sealer, log }: SiteSecretsParts): Secrets {
   const store = openSecretStore(state.database, sealer);
   const { sealingPrivateKey } = identity;
-  const secrets = createSecrets({ store, client, sealingPrivateKey, log });
+  const held = openHeldSecrets(state.database);
+  const secrets = createSecrets({ store, held, client, sealingPrivateKey, log });
   secrets.desire(state.spec.current()?.site?.nodes ?? []);
   return secrets;
 }

@@ -3,15 +3,18 @@ import { systemClock } from '#base/clock.ts';
 import { ignore } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { protocolVersion } from '#contract/agentWire.ts';
+import type { BmcAccount } from '#contract/bmcPassword.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import type { SecretVersion } from '#contract/secrets.ts';
 import type { CentreClient } from '../link/centreClient.ts';
+import type { HeldSecretsStore } from './heldSecrets.ts';
 import { openSecrets } from './sealed.ts';
 import type { SecretStore } from './store.ts';
 
 export interface SecretsParts {
   store: SecretStore;
+  held: HeldSecretsStore;
   client: Pick<CentreClient, 'secrets'>;
   /** The site's own sealing key (X25519), PKCS#8 PEM. */
   sealingPrivateKey: string;
@@ -24,6 +27,10 @@ export interface Secrets {
   desire(nodes: readonly SiteNode[]): void;
   /** @throws RailheadError UNAVAILABLE or what the centre answers, INVALID_STATE (`secret-missing`) when it gives none */
   text(secret: SecretVersion): Promise<string>;
+  /** What a node's BMC may have though the centre names another secret: `heldSecrets.ts`. */
+  former(nodeId: string): { secretId: string; text: string } | undefined;
+  /** As whom a node's BMC takes the site, as the centre is to know it: that it is by a former secret is the site's own affair. */
+  settleFormer(node: SiteNode, account: BmcAccount): BmcAccount;
   close(): Promise<void>;
 }
 
@@ -31,7 +38,7 @@ export interface Secrets {
 const batch = 100;
 const limits = { firstMs: 500, maxMs: 60_000 };
 
-export function createSecrets({ store, client, sealingPrivateKey, log }: SecretsParts): Secrets {
+export function createSecrets({ store, held, client, sealingPrivateKey, log }: SecretsParts): Secrets {
   let desired: readonly SecretVersion[] = [];
   let fetching: Promise<void> | undefined;
   const stop = new AbortController();
@@ -59,10 +66,11 @@ export function createSecrets({ store, client, sealingPrivateKey, log }: Secrets
 
   return {
     desire: (nodes) => {
+      held.note(nodes);
       desired = distinct(
         nodes.flatMap(({ bmcSecret, bmcNextSecret }) => [bmcSecret ?? [], bmcNextSecret ?? []].flat()),
       );
-      store.retain(desired.map(({ secretId }) => secretId));
+      store.retain([...desired.map(({ secretId }) => secretId), ...held.formerIds()]);
       fetching ??= fetchMissing().finally(() => {
         fetching = undefined;
       });
@@ -74,6 +82,19 @@ export function createSecrets({ store, client, sealingPrivateKey, log }: Secrets
       const fetched = store.find(secret);
       if (fetched !== undefined) return fetched;
       throw notGiven(secret);
+    },
+    former: (nodeId) => {
+      const secretId = held.formerOf(nodeId);
+      const text = secretId === undefined ? undefined : store.findAny(secretId);
+      return secretId === undefined || text === undefined ? undefined : { secretId, text };
+    },
+    settleFormer: ({ nodeId, bmcNextSecret }, { secretId, ...account }) => {
+      const told = { ...account, ...(secretId !== undefined && { secretId }) };
+      const formerId = held.formerOf(nodeId);
+      if (formerId === undefined) return told;
+      if (secretId === formerId) return { ...account, works: 'current' };
+      if (bmcNextSecret === undefined) held.endFormer(nodeId);
+      return told;
     },
     close: async () => {
       stop.abort();

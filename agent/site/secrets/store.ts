@@ -7,6 +7,8 @@ export interface SecretStore {
   keep(content: SecretContent): void;
   /** The text of this very version; undefined when it is not here, or was encrypted by another key. */
   find(secret: SecretVersion): string | undefined;
+  /** Whatever version of it is here. */
+  findAny(secretId: string): string | undefined;
   /** Forgets every secret but these. */
   retain(secretIds: readonly string[]): void;
 }
@@ -17,6 +19,9 @@ export function openSecretStore(database: Sqlite, sealer: Sealer): SecretStore {
   );
   const read = database.prepare<[string, number], { sealed: Buffer }>(
     'SELECT sealed FROM secrets WHERE secret_id = ? AND version = ?',
+  );
+  const readAny = database.prepare<[string], { version: number; sealed: Buffer }>(
+    'SELECT version, sealed FROM secrets WHERE secret_id = ?',
   );
   const retain = database.prepare(
     'DELETE FROM secrets WHERE secret_id NOT IN (SELECT value FROM json_each(?))',
@@ -29,6 +34,10 @@ export function openSecretStore(database: Sqlite, sealer: Sealer): SecretStore {
     find: (secret) => {
       const row = read.get(secret.secretId, secret.version);
       return row && opened(sealer, row.sealed, secret);
+    },
+    findAny: (secretId) => {
+      const row = readAny.get(secretId);
+      return row && opened(sealer, row.sealed, { secretId, version: row.version });
     },
     retain: (secretIds) => void retain.run(JSON.stringify(secretIds)),
   };

@@ -184,4 +184,10 @@ export const migrations: readonly string[] = [
   INSERT INTO media_grants SELECT node_id, digest, token FROM media_urls;
   DROP TABLE media_urls;
   `,
+  `
+  CREATE TABLE bmc_secrets (
+    node_id TEXT PRIMARY KEY,
+    document TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

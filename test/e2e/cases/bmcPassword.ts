@@ -47,6 +47,8 @@ async function run(report: Report, scene: PasswordScene): Promise<void> {
   await killCentre(report, scene);
   report.phase('nobody knows');
   await checkUnknown(report, scene);
+  report.phase('the centre is restored from a backup');
+  await restoreCentre(report, scene);
   report.phase('secrecy');
   const found = await scene.passwordsFound();
   report.check(
@@ -186,6 +188,21 @@ async function killCentre(report: Report, scene: PasswordScene): Promise<void> {
     report.check(`centre killed at ${at}: ${kindOf(request)}`, ended.state === 'succeeded', ended);
     await checkSettled(report, scene, `after the centre was killed at ${at}`);
   }
+}
+
+/** The centre knows the password of before only, and nobody but the site the one that the BMC has. */
+async function restoreCentre(report: Report, scene: PasswordScene): Promise<void> {
+  await scene.beforeRestoring(() => scene.rotate('own'));
+  report.check('a centre of before a rotation drives the machine', await scene.drives('own'));
+  await scene.restartSite();
+  report.check('also after a restart of its site', await scene.drives('own'));
+  const rotated = await scene.rotate('own');
+  report.check(
+    'and the next rotation gives it a password that it knows',
+    rotated.state === 'succeeded',
+    rotated,
+  );
+  await checkSettled(report, scene, 'after the centre was restored');
 }
 
 /** Stored, but its answer is lost, and then the BMC lets nobody in: both passwords are kept until it does. */

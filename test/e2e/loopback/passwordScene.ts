@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse, stringify } from 'smol-toml';
 import { type SimulatedBmc, type SimulatedBmcOptions, startSimulatedBmc } from '#rack/bmc/simulatedBmc.ts';
@@ -49,6 +49,8 @@ export interface PasswordScene {
   /** Called once the BMC has stored a password. */
   afterChange(listener: (() => void) | undefined): void;
   restartSite(): Promise<void>;
+  /** Works between a backup of the centre and its restoration. */
+  beforeRestoring(work: () => Promise<unknown>): Promise<void>;
   /** Every password that a BMC has had. */
   passwords(): string[];
   passwordsFound(): Promise<Find[]>;
@@ -161,6 +163,17 @@ export async function openPasswordScene(
       changed = listener;
     },
     restartSite: restart.site,
+    beforeRestoring: async (work) => {
+      const backup = path.join(directory, 'backup');
+      await centre.kill();
+      await cp(lab.central, backup, { recursive: true });
+      await restart.centre();
+      await work();
+      await centre.kill();
+      await rm(lab.central, { recursive: true });
+      await rename(backup, lab.central);
+      await restart.centre();
+    },
     passwords: () => [...passwords],
     passwordsFound: async () => {
       const markers = Object.fromEntries([...passwords].map((password, at) => [`password ${at}`, password]));

@@ -96,7 +96,7 @@ export async function setUpExecutor(
         cache: { ready: options.ready ?? (async () => {}) },
         mediaPlaces: async () => options.mediaPlaces ?? ['http://192.0.2.1:8080'],
         bmcs: fakeBmcs(machine),
-        secrets: { text: async () => 'admin:another password' },
+        secrets: { text: async () => 'admin:another password', settleFormer: (_node, account) => account },
         onResult: () => {
           for (const resume of waiting) resume();
         },

@@ -2,9 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openAtRestKeys } from '#agent/site/secrets/atRestKey.ts';
 import { bmcCredentials } from '#agent/site/secrets/bmcCredentials.ts';
+import { openHeldSecrets } from '#agent/site/secrets/heldSecrets.ts';
 import { createSecrets } from '#agent/site/secrets/secrets.ts';
 import { openSecretStore } from '#agent/site/secrets/store.ts';
 import { openState } from '#agent/site/store/state.ts';
@@ -52,7 +53,8 @@ async function setUp(
   const open = (key = Buffer.alloc(32, 1)) => {
     const store = openSecretStore(state.database, openSealer(key));
     const sealingPrivateKey = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-    const secrets = createSecrets({ store, client: centre, sealingPrivateKey, log: silentLog() });
+    const held = openHeldSecrets(state.database);
+    const secrets = createSecrets({ store, held, client: centre, sealingPrivateKey, log: silentLog() });
     onTestFinished(() => secrets.close());
     return { store, secrets };
   };
@@ -65,7 +67,9 @@ test('what the machines need is fetched ahead, and is there while the centre is 
   secrets.desire(nodes);
   await expect.poll(() => store.find(secret)).toBe(text);
   centre.down = true;
-  expect(await bmcCredentials({ bmc, bmcSecret: secret }, secrets, { directory: '/none' })).toEqual({
+  expect(
+    await bmcCredentials({ nodeId: 'node_1', bmc, bmcSecret: secret }, secrets, { directory: '/none' }),
+  ).toEqual({
     username: 'admin',
     password: 'marker-of-the-site',
   });
@@ -85,7 +89,7 @@ test('what a BMC is being given is fetched ahead and kept as well, and is a seco
   secrets.desire(both);
   centre.down = true;
   const [node] = both;
-  expect(await bmcCredentials({ ...node, bmc }, secrets, { directory: '/none' })).toEqual({
+  expect(await bmcCredentials({ nodeId: 'node_1', ...node, bmc }, secrets, { directory: '/none' })).toEqual({
     username: 'admin',
     password: 'marker-of-the-site',
     next: { username: 'admin', password: 'marker-of-the-next', id: 'sec_next' },
@@ -93,7 +97,81 @@ test('what a BMC is being given is fetched ahead and kept as well, and is a seco
   secrets.desire(nodes);
   expect(store.find(next)).toBeUndefined();
   // What is not here yet, no BMC was given.
-  expect(await bmcCredentials({ ...node, bmc }, secrets, { directory: '/none' })).not.toHaveProperty('next');
+  expect(
+    await bmcCredentials({ nodeId: 'node_1', ...node, bmc }, secrets, { directory: '/none' }),
+  ).not.toHaveProperty('next');
+});
+
+describe('a centre that was restored from a backup of before a change of password', () => {
+  const [before, changed, third] = ['sec_one', 'sec_changed', 'sec_third'].map((secretId) => ({
+    secretId,
+    version: 1,
+  })) as [SecretVersion, SecretVersion, SecretVersion];
+  const places = { directory: '/none' };
+  const login = (name: string) => ({ username: 'admin', password: name });
+  const spec = (bmcSecret: SecretVersion, bmcNextSecret?: SecretVersion) => ({
+    ...{ nodeId: 'node_1', macs: [], bmc, bmcSecret },
+    ...(bmcNextSecret && { bmcNextSecret }),
+  });
+
+  async function restored() {
+    const all = [before, changed, third].map((one) => [
+      one.secretId,
+      { ...one, text: `admin:${one.secretId}` },
+    ]);
+    const scene = await setUp(Object.fromEntries(all));
+    const { secrets } = scene.open();
+    for (const one of [before, changed]) await secrets.text(one);
+    secrets.desire([spec(before, changed)]);
+    secrets.desire([spec(changed)]);
+    secrets.desire([spec(before)]);
+    await secrets.text(before);
+    return scene;
+  }
+
+  test('takes nothing from the site: what it had is tried when the secret of the centre is refused, also after a restart', async () => {
+    const { open } = await restored();
+    const { secrets } = open();
+    secrets.desire([spec(before)]);
+    const next = { ...login('sec_changed'), id: 'sec_changed' };
+    expect(await bmcCredentials(spec(before), secrets, places)).toEqual({ ...login('sec_one'), next });
+  });
+
+  test('has the password changed by the next rotation: the site says that it is known, and after it nothing is left', async () => {
+    const { open } = await restored();
+    const { secrets, store } = open();
+    const found = { username: 'admin', works: 'next', secretId: 'sec_changed' } as const;
+    expect(secrets.settleFormer(spec(before), found)).toEqual({ username: 'admin', works: 'current' });
+    secrets.desire([spec(before, third)]);
+    await secrets.text(third);
+    expect(await bmcCredentials(spec(before, third), secrets, places)).toMatchObject({
+      ...login('sec_changed'),
+      next: login('sec_third'),
+    });
+    secrets.desire([spec(third)]);
+    expect(store.find(changed)).toBeUndefined();
+    expect(await bmcCredentials(spec(third), secrets, places)).toEqual(login('sec_third'));
+  });
+
+  test('and whose secret is right after all: the other one is forgotten', async () => {
+    const { open } = await restored();
+    const { secrets, store } = open();
+    const found = { username: 'admin', works: 'current' } as const;
+    expect(secrets.settleFormer(spec(before), found)).toEqual(found);
+    secrets.desire([spec(before)]);
+    expect(store.find(changed)).toBeUndefined();
+  });
+});
+
+test('a secret that an operator deletes, or whose node goes, is forgotten', async () => {
+  const { open } = await setUp();
+  const { store, secrets } = open();
+  for (const left of [[{ nodeId: 'node_1', macs: [], bmc }], []]) {
+    secrets.desire(nodes);
+    await secrets.text(secret);
+    secrets.desire(left);
+    expect(store.find(secret)).toBeUndefined();
+  }
 });
 
 test('a new version is fetched by whoever needs it first', async () => {
@@ -164,9 +242,9 @@ test('a centre that gives nothing is said to, as is one that is away', async () 
 test('a secret that is no user name and password is refused, and not told', async () => {
   const { open } = await setUp({ sec_one: { ...secret, text: 'justapassword' } });
   const { secrets } = open();
-  const error = await bmcCredentials({ bmc, bmcSecret: secret }, secrets, { directory: '/none' }).catch(
-    (e) => e,
-  );
+  const error = await bmcCredentials({ nodeId: 'node_1', bmc, bmcSecret: secret }, secrets, {
+    directory: '/none',
+  }).catch((e) => e);
   expect(error).toMatchObject({ code: 'INVALID_CONFIG', details: { reason: 'form' } });
   expect(`${error.stack}`).not.toContain('justapassword');
 });

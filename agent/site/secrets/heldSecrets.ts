@@ -1,0 +1,70 @@
+import type { Sqlite } from '#base/sqlite.ts';
+import type { SiteNode } from '#contract/nodeSpec.ts';
+
+/** Which secrets the centre has named for a node's BMC last. */
+export interface HeldSecrets {
+  credentialRef?: string | undefined;
+  secretId?: string | undefined;
+  nextId?: string | undefined;
+  /** The one that it named before those, where it has not said that its BMC has another password. */
+  formerId?: string | undefined;
+}
+
+/**
+ * What is held of a node from now on. A centre that was restored from a backup of before a change of password names the secret of before, and the
+ * site alone has the one that is right: it stays as `formerId`. It does not after a change that a login has proven (what was next is the node's
+ * own), or when an operator has deleted it.
+ */
+export function heldNow(
+  before: HeldSecrets | undefined,
+  { bmc, bmcSecret, bmcNextSecret }: Pick<SiteNode, 'bmc' | 'bmcSecret' | 'bmcNextSecret'>,
+): HeldSecrets {
+  const [secretId, nextId] = [bmcSecret?.secretId, bmcNextSecret?.secretId];
+  const now = { credentialRef: bmc?.credentialRef, secretId, nextId };
+  return { ...now, formerId: before && formerOf(before, now) };
+}
+
+function formerOf(before: HeldSecrets, now: HeldSecrets): string | undefined {
+  const isSameRef = now.credentialRef === before.credentialRef;
+  if (isSameRef && now.secretId === before.secretId) return before.formerId;
+  if (now.secretId !== undefined && now.secretId === before.nextId) return undefined;
+  if (isSameRef && now.secretId === undefined) return undefined;
+  return before.secretId ?? before.formerId;
+}
+
+/** Kept on the disk: the agent may end between the desired state and what follows from it. */
+export interface HeldSecretsStore {
+  /** Takes what the centre names for these nodes, and forgets all others. */
+  note(nodes: readonly SiteNode[]): void;
+  formerOf(nodeId: string): string | undefined;
+  formerIds(): string[];
+  /** The BMC takes what the centre names. */
+  endFormer(nodeId: string): void;
+}
+
+export function openHeldSecrets(database: Sqlite): HeldSecretsStore {
+  type Row = { nodeId: string; document: string };
+  const all = database.prepare<[], Row>('SELECT node_id AS nodeId, document FROM bmc_secrets');
+  const put = database.prepare(
+    'INSERT OR REPLACE INTO bmc_secrets (node_id, document) VALUES (@nodeId, @document)',
+  );
+  const drop = database.prepare('DELETE FROM bmc_secrets WHERE node_id = ?');
+  const read = () =>
+    new Map(all.all().map(({ nodeId, document }) => [nodeId, JSON.parse(document) as HeldSecrets]));
+  const write = (nodeId: string, held: HeldSecrets) => put.run({ nodeId, document: JSON.stringify(held) });
+
+  return {
+    note: database.transaction((nodes: readonly SiteNode[]) => {
+      const before = read();
+      for (const node of nodes) write(node.nodeId, heldNow(before.get(node.nodeId), node));
+      const known = new Set(nodes.map(({ nodeId }) => nodeId));
+      for (const nodeId of before.keys()) if (!known.has(nodeId)) drop.run(nodeId);
+    }),
+    formerOf: (nodeId) => read().get(nodeId)?.formerId,
+    formerIds: () => [...read().values()].flatMap(({ formerId }) => formerId ?? []),
+    endFormer: (nodeId) => {
+      const { formerId: _, ...held } = read().get(nodeId) ?? {};
+      write(nodeId, held);
+    },
+  };
+}
