@@ -133,7 +133,7 @@ async function setNext(store: Queries, nodeId: string, secretId: string): Promis
   await store.updateTable('nodes').set({ next_secret_id: secretId }).where('node_id', '=', nodeId).execute();
 }
 
-/** @throws RailheadError CONFLICT for the name of a next secret: what it holds may be all that opens a BMC */
+/** @throws RailheadError CONFLICT for the name of a next secret: what it holds may be all that opens the BMC of a machine in service */
 export async function refuseNext(store: Queries, { tenantId, ref }: SecretName): Promise<void> {
   const node = await store
     .selectFrom('nodes')
@@ -141,6 +141,7 @@ export async function refuseNext(store: Queries, { tenantId, ref }: SecretName):
     .select('node_id')
     .where('tenant_secrets.tenant_id', '=', tenantId)
     .where('ref', '=', ref)
+    .where('nodes.state', '!=', 'retired')
     .executeTakeFirst();
   if (node === undefined) return;
   const { node_id: nodeId } = node;

@@ -3,7 +3,7 @@ import { BmcRefusal } from '../answers.ts';
 import type { RedfishClient, Resource } from '../client.ts';
 import { memberLinks } from '../collection.ts';
 import { asText, type JsonObject, linkOf } from '../json.ts';
-import { passwordChangeAt } from '../messages.ts';
+import { passwordChangeAt, plainText } from '../messages.ts';
 import { linkPath } from '../transport.ts';
 
 /**
@@ -12,13 +12,13 @@ import { linkPath } from '../transport.ts';
  * @throws RailheadError DRIVER_ERROR, reason `no-account`, or what the BMC refuses
  */
 export async function findAccount(client: RedfishClient, username: string): Promise<Resource> {
-  if (client.accountToChange !== undefined) return toldAccount(client, client.accountToChange);
+  if (client.accountToChange !== undefined) return toldAccount(client, client.accountToChange, username);
   try {
     return await listedAccount(client, username);
   } catch (error) {
     const link = error instanceof BmcRefusal ? passwordChangeAt(error.messages) : undefined;
     if (link === undefined) throw error;
-    return toldAccount(client, link);
+    return toldAccount(client, link, username);
   }
 }
 
@@ -28,14 +28,15 @@ export async function accountService(client: RedfishClient): Promise<JsonObject 
   return link === undefined ? undefined : (await client.get(link)).body;
 }
 
-/** With its entity tag where the BMC lets us read it. */
-async function toldAccount(client: RedfishClient, link: string): Promise<Resource> {
-  try {
-    return await client.get(link);
-  } catch (error) {
+/** With its entity tag where the BMC lets us read it; what can be read must be ours. */
+async function toldAccount(client: RedfishClient, link: string, username: string): Promise<Resource> {
+  const account = await client.get(link).catch((error: unknown): Resource => {
     if (!(error instanceof BmcRefusal) || error.answer.status !== 403) throw error;
     return { path: linkPath(client.origin, link), body: {}, tag: undefined };
-  }
+  });
+  const found = asText(account.body.UserName) ?? username;
+  if (found === username) return account;
+  throw noAccount(`it names the account of ${plainText(found)}, and Railhead logs in as ${username}`);
 }
 
 async function listedAccount(client: RedfishClient, username: string): Promise<Resource> {

@@ -88,6 +88,13 @@ describe('the password of the account that we log in as is changed', () => {
     expect(fake.account.password).toBe(next);
   });
 
+  test('and not one that the message names and that is another user’s', async () => {
+    const others: Fault = { method: 'GET', path: accountPath, merge: { UserName: 'root' } };
+    const { fake, bmc, fresh } = await setUp(['factory-password', others]);
+    await expect(bmc.setPassword(fresh)).rejects.toMatchObject({ details: { reason: 'no-account' } });
+    expect(fake.account.changes).toBe(0);
+  });
+
   test('where its accounts are under the manager, in fixed slots', async () => {
     const accounts = '/redfish/v1/Managers/iDRAC.Embedded.1/Accounts';
     const has = (at: string, body: object): Fault => ({ method: 'GET', path: at, status: 200, body });

@@ -217,6 +217,20 @@ test('one that the BMC refuses makes way for another one', async () => {
   expect(new Set(tried).size).toBe(2);
 });
 
+test('what is kept of a machine that is out of service can be deleted', async () => {
+  const nodeId = await newNode();
+  plays['bmc.setPassword'] = failed('unreachable');
+  await rotate(nodeId);
+  const { ref } = (await nodeRecord(stage, nodeId)).nextBmcSecret as { ref: string };
+  const remove = () => stage.line.call('secrets.delete', { tenantId, ref });
+  expect(await remove()).toMatchObject({ error: { details: { reason: 'next-password' } } });
+  await onHost(stage.line.directory, ({ store }) =>
+    store.updateTable('nodes').set({ state: 'retired' }).where('node_id', '=', nodeId).execute(),
+  );
+  expect(await remove()).toHaveProperty('data');
+  expect(await nodeRecord(stage, nodeId)).not.toHaveProperty('nextBmcSecret');
+});
+
 test('what a site says of another secret than the one that is kept changes nothing', async () => {
   const nodeId = await newNode();
   plays['bmc.setPassword'] = (operation, site) => site.succeed(operation, { secretId: 'sec_of-before' });
