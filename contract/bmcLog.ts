@@ -26,6 +26,8 @@ export interface LogMark {
   seen: string[];
   /** Whether the BMC lists the oldest first. */
   oldestFirst?: boolean;
+  /** Whether it can be read from any entry on, as its own links to further pages do (`$skip`). */
+  skips?: boolean;
   /** By IPMI: what the log said of itself. While it says the same, nothing is new. */
   state?: string;
 }

@@ -23,7 +23,7 @@ export async function readLog(
 ): Promise<LogReading> {
   const mark = before?.log === entries ? before : undefined;
   const features = asObject((await client.root()).ProtocolFeaturesSupported);
-  const skips = features.TopSkipQuery === true;
+  const skips = features.TopSkipQuery === true || mark?.skips === true;
   const isKnown = knownBy(mark);
   if (skips && mark?.oldestFirst === true && mark.count > 1) {
     const end = await readPages(client, fromOn(entries, mark.count - 1), never);
@@ -49,9 +49,9 @@ async function readFirst(
 ): Promise<Pages> {
   const page = await readPages(client, start, (found) => found.length > 0);
   if (page.ended || page.links.length > 0 || !isOldestFirst(page.pages)) return page;
-  if (!skips || page.count <= page.pages.length) return readPages(client, start, never);
+  if (!(skips || page.skips) || page.count <= page.pages.length) return readPages(client, start, never);
   const end = await readPages(client, fromOn(entries, page.count - 1), never);
-  return { ...end, count: page.count, ended: false };
+  return { ...end, count: page.count, ended: false, skips: true };
 }
 
 function fromOn(entries: string, at: number): string {
@@ -66,6 +66,8 @@ interface Pages {
   count: number;
   /** The last page was read. */
   ended: boolean;
+  /** Links to further pages say from which entry on. */
+  skips: boolean;
 }
 
 /** Members that are written out save a request for each, where the BMC can do that (DSP0266, `$expand`). */
@@ -88,7 +90,7 @@ async function readPages(
   first: string,
   enough: (page: readonly BmcLogEntry[]) => boolean,
 ): Promise<Pages> {
-  const read: Pages = { pages: [], links: [], count: 0, ended: false };
+  const read: Pages = { pages: [], links: [], count: 0, ended: false, skips: false };
   const had = new Set<string>();
   let next: string | undefined = first;
   for (let page = 0; page < mostPages && next !== undefined && had.size < mostEntries; page++) {
@@ -99,6 +101,7 @@ async function readPages(
     const told = body['Members@odata.count'];
     read.count = typeof told === 'number' ? told : read.pages.length + read.links.length;
     next = nextOf(body);
+    if (next !== undefined && /[?&]\$skip=\d/.test(next)) read.skips = true;
     if (next === undefined) read.ended = true;
     // Pages that go in a circle, or on and on with the same, bring nothing.
     else if (found.entries.length + found.links.length === 0 || enough(found.entries)) break;
@@ -130,13 +133,18 @@ function membersNotIn(
 }
 
 /** What is older than something known is not new, whether it was read before or not. */
-function reading(entries: string, { pages, count, ended }: Pages, mark: LogMark | undefined): LogReading {
+function reading(
+  entries: string,
+  { pages, count, ended, skips }: Pages,
+  mark: LogMark | undefined,
+): LogReading {
   const oldestFirst = isOldestFirst(pages);
   const newestFirst = oldestFirst ? pages.toReversed() : pages;
   const known = newestFirst.findIndex(knownBy(mark));
   const read = known < 0 ? newestFirst : newestFirst.slice(0, known + 1);
   const told = readingOf(entries, { entries: read, count, whole: ended && known < 0 }, mark);
-  return { ...told, mark: { ...told.mark, oldestFirst } };
+  const canSkip = skips || mark?.skips === true;
+  return { ...told, mark: { ...told.mark, oldestFirst, ...(canSkip && { skips: true }) } };
 }
 
 /** By the numbers where there are any, since the clock may have been set back; else by the times. */

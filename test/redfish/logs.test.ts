@@ -183,6 +183,24 @@ describe('logs of another make', () => {
     expect((await read()).messages).toEqual([]);
   });
 
+  test('of ten thousand entries, the oldest first, the newest are skipped to where the links to pages skip', async () => {
+    const { tree, fake, read } = await startLogBench();
+    const page = (from: number, to: number, count: number, next?: string) => ({
+      Members: Array.from({ length: to - from + 1 }, (_, at) =>
+        entryOf({ id: from + at, message: `m ${from + at}` }),
+      ),
+      'Members@odata.count': count,
+      ...(next !== undefined && { 'Members@odata.nextLink': next }),
+    });
+    tree[entries] = page(1, 50, 10_000, `${entries}?$skip=50`);
+    tree[`${entries}?$skip=9999`] = page(10_000, 10_000, 10_000);
+    expect((await read()).messages).toEqual([]);
+    tree[`${entries}?$skip=9999`] = page(10_000, 10_002, 10_002);
+    const before = fake.requests.length;
+    expect((await read()).messages).toEqual(['m 10001', 'm 10002']);
+    expect(fake.requests.length - before).toBe(1);
+  });
+
   test('pages in a circle are read once, and what is new on them is told once', async () => {
     const { tree, fake, read } = await startLogBench();
     const pages = (newest: number) => {
