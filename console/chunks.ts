@@ -49,6 +49,11 @@ export class Chunks {
     this.#leftOut += dropped;
   }
 
+  /** So many lines were not even looked at. */
+  leaveOut(lines: number): void {
+    this.#leftOut += lines;
+  }
+
   /** Characters that were taken in all. */
   get taken(): number {
     return this.#taken;

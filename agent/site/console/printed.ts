@@ -4,6 +4,8 @@ import { LineCutter } from '#console/lines.ts';
 /** Bytes that are looked at in one second: more than twenty times what a serial port can send. */
 const mostPerSecond = 256 * 1024;
 
+const newline = 0x0a;
+
 /** What a machine prints, on its way to pieces of bounded size and rate. Times are milliseconds. */
 export class Printed {
   readonly #cutter = new LineCutter();
@@ -21,6 +23,7 @@ export class Printed {
     if (now - this.#second.began >= 1000) this.#second = { began: now, bytes: 0 };
     this.#second.bytes += bytes.length;
     if (this.#second.bytes <= mostPerSecond) this.#chunks.add(this.#cutter.push(bytes));
+    else this.#chunks.leaveOut(bytes.filter((byte) => byte === newline).length);
   }
 
   /** The pieces that are due; `last`: all that there is. */
