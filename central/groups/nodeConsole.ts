@@ -34,8 +34,7 @@ export const nodeConsole: Group = {
       const recording = await store.transaction().execute(async (queries) => {
         const wanted = await wantRecording(queries, node, forMs);
         const text = `the serial console is to be recorded until ${wanted.until}`;
-        const { recordingId } = wanted;
-        const event = { nodeId, text, cause: `token ${tokenId}`, data: { recordingId } };
+        const event = { nodeId, text, cause: `token ${tokenId}`, data: wanted };
         await recordEvent(queries, { ...event, type: 'console.requested' });
         return wanted;
       });

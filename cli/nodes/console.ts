@@ -56,12 +56,15 @@ async function follow(
   { format }: TenantFlags,
 ): Promise<void> {
   let cursor = from;
-  while (Date.now() < Date.parse(until) + graceMs) {
+  let end = until;
+  while (Date.now() < Date.parse(end) + graceMs) {
     const page = await call<EventsPage>('nodes.events', { ...node, types, cursor, waitSeconds: 20 });
     for (const event of page.items.filter(({ data }) => data?.recordingId === recordingId)) {
       if (format === 'json') printLine(JSON.stringify(event));
       else printConsole(event);
       if (event.type === 'console.ended') return;
+      // Somebody else has moved its end.
+      end = event.data?.until ?? end;
     }
     cursor = page.cursor;
   }

@@ -5,7 +5,7 @@ import { printLine } from '../print.ts';
 export interface ConsoleEvent {
   type: string;
   text: string;
-  data?: { recordingId?: string };
+  data?: { recordingId?: string; until?: string };
 }
 
 /** Prints what a console printed, as it was; what happened to the recording, as a remark on standard error. */

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { newId } from '#contract/ids.ts';
+import { enroll } from './line.ts';
 import { setStage } from './stage.ts';
 
 interface Page {
@@ -19,7 +20,7 @@ async function started() {
       events: events.map((event) => ({ eventId: newId('ev'), at, nodeId: 'node-1', ...event })) as never,
     });
   };
-  return { ask, tell };
+  return { ask, tell, line: stage.line };
 }
 
 const entry = (id: string) => ({
@@ -70,4 +71,18 @@ test('only events of some types, of a kind, or since a time are asked for', asyn
   const waiting = ask({ types: ['bmc.log'], cursor, waitSeconds: 10 });
   await tell(remark, entry('3'));
   expect((await waiting).items.map(({ text }) => text)).toEqual(['entry 3']);
+});
+
+test('who asks for a recording that is there already moves its end, which whoever follows it is told', async () => {
+  const { ask, line } = await started();
+  const nodeId = 'node-2';
+  const bmc = { address: 'https://192.0.2.2', credentialRef: 'secret://bmc/2' };
+  await enroll(line, nodeId, '02:00:00:00:00:02', { bmc });
+  const record = async (time: string) =>
+    (await line.call<object>('nodes.recordConsole', { tenantId: 'root', nodeId, for: time })).data;
+  const first = await record('10m');
+  const { cursor, ...second } = (await record('20m')) as { cursor: string; until: string };
+  expect(second).toMatchObject({ recordingId: (first as { recordingId: string }).recordingId });
+  const { items } = await ask({ nodeId, types: ['console'], cursor });
+  expect(items).toMatchObject([{ type: 'console.requested', data: second }]);
 });
