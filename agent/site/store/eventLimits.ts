@@ -2,7 +2,7 @@ import type { Sqlite } from '#base/sqlite.ts';
 
 /** How many events are kept. */
 export interface MostEvents {
-  /** Of one MAC. */
+  /** Of one MAC, or of a node that has none. */
   ofMachine: number;
   /** Of these, of a type that may come without end: the oldest of the type go, and no step of a boot. */
   ofType: Readonly<Record<string, number>>;
@@ -56,17 +56,9 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   const count = database.prepare<[], { strangers: number; nodes: number }>(
     'SELECT count(*) FILTER (WHERE node_id IS NULL) AS strangers, count(node_id) AS nodes FROM events',
   );
-  const excess = database.prepare<[string, number], { sequence: number }>(
-    'SELECT sequence FROM events WHERE mac = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?',
-  );
-  const trimMachine = database.prepare<[string, number], Gone>(
-    `DELETE FROM events WHERE mac = ? AND sequence <= ? AND ${spare} ${gone}`,
-  );
-  const trimType = database.prepare<[string, string, number], Gone>(
-    `DELETE FROM events WHERE sequence IN
-     (SELECT sequence FROM events WHERE mac = ? AND document ->> 'type' = ?
-      ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
-  );
+  const ofMachine = machineLimits(database, 'mac = ?');
+  /** A machine that is known by its UUID alone. */
+  const ofNode = machineLimits(database, 'mac IS NULL AND node_id = ?');
   const trim = (whose: string) =>
     database.prepare<[number], Gone>(
       `DELETE FROM events WHERE sequence IN
@@ -90,15 +82,34 @@ export function limitEvents(database: Sqlite, limits: MostEvents = most): EventL
   return {
     added({ type, mac, nodeId }) {
       kept[nodeId === undefined ? 'strangers' : 'nodes']++;
-      const mostOfType = limits.ofType[type];
-      if (mac !== undefined && mostOfType !== undefined) forget(trimType.all(mac, type, mostOfType));
-      const last = mac === undefined ? undefined : excess.get(mac, limits.ofMachine);
-      if (mac !== undefined && last !== undefined) forget(trimMachine.all(mac, last.sequence));
+      if (mac !== undefined) forget(ofMachine(mac, type, limits));
+      else if (nodeId !== undefined) forget(ofNode(nodeId, type, limits));
       // A tenth at a time, so that a flood does not pay for each of its events.
       if (kept.strangers > limits.ofStrangers) forget(trimStrangers.all(Math.ceil(limits.ofStrangers / 10)));
       if (kept.nodes > limits.ofNodes) forget(trimNodes.all(Math.ceil(limits.ofNodes / 10)));
     },
     recount,
     dropped: () => dropped,
+  };
+}
+
+/** Removes what one machine has too many of, after an event of `type` was added. */
+function machineLimits(database: Sqlite, whose: string) {
+  const excess = database.prepare<[string, number], { sequence: number }>(
+    `SELECT sequence FROM events WHERE ${whose} ORDER BY sequence DESC LIMIT 1 OFFSET ?`,
+  );
+  const trimAll = database.prepare<[string, number], Gone>(
+    `DELETE FROM events WHERE ${whose} AND sequence <= ? AND ${spare} ${gone}`,
+  );
+  const trimType = database.prepare<[string, string, number], Gone>(
+    `DELETE FROM events WHERE sequence IN
+     (SELECT sequence FROM events WHERE ${whose} AND document ->> 'type' = ?
+      ORDER BY sequence DESC LIMIT -1 OFFSET ?) ${gone}`,
+  );
+  return (key: string, type: string, limits: MostEvents): Gone[] => {
+    const mostOfType = limits.ofType[type];
+    const ofType = mostOfType === undefined ? [] : trimType.all(key, type, mostOfType);
+    const last = excess.get(key, limits.ofMachine);
+    return last === undefined ? ofType : [...ofType, ...trimAll.all(key, last.sequence)];
   };
 }

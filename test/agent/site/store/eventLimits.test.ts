@@ -120,3 +120,15 @@ test('of long events the centre is told fewer at once, and one at least', async 
   expect(events.untold(10, 10)).toHaveLength(1);
   expect(events.untold(10)).toHaveLength(4);
 });
+
+test('a machine that is known by its UUID alone is bounded as well, and displaces nothing of others', async () => {
+  const events = await newEvents();
+  events.add(boot('of another', 'a', 'node_1'));
+  for (let at = 0; at < 50; at++)
+    events.add({ type: 'console.output', text: `${at}`, nodeId: 'node_2', recordingId: 'rec_1' });
+  expect(events.untold(100).map((event) => ('text' in event ? event.text : ''))).toEqual([
+    'of another',
+    '48',
+    '49',
+  ]);
+});
