@@ -45,26 +45,38 @@ export interface HeldSecretsStore {
 export function openHeldSecrets(database: Sqlite): HeldSecretsStore {
   type Row = { nodeId: string; document: string };
   const all = database.prepare<[], Row>('SELECT node_id AS nodeId, document FROM bmc_secrets');
+  const find = database.prepare<[string], Row>(
+    'SELECT node_id AS nodeId, document FROM bmc_secrets WHERE node_id = ?',
+  );
   const put = database.prepare(
     'INSERT OR REPLACE INTO bmc_secrets (node_id, document) VALUES (@nodeId, @document)',
   );
   const drop = database.prepare('DELETE FROM bmc_secrets WHERE node_id = ?');
-  const read = () =>
-    new Map(all.all().map(({ nodeId, document }) => [nodeId, JSON.parse(document) as HeldSecrets]));
-  const write = (nodeId: string, held: HeldSecrets) => put.run({ nodeId, document: JSON.stringify(held) });
+  const heldOf = ({ document }: Row) => JSON.parse(document) as HeldSecrets;
+
+  function write(nodeId: string, held: HeldSecrets, before?: Row): void {
+    const document = JSON.stringify(held);
+    if (document !== before?.document) put.run({ nodeId, document });
+  }
 
   return {
     note: database.transaction((nodes: readonly SiteNode[]) => {
-      const before = read();
-      for (const node of nodes) write(node.nodeId, heldNow(before.get(node.nodeId), node));
+      const before = new Map(all.all().map((row) => [row.nodeId, row]));
+      for (const node of nodes) {
+        const row = before.get(node.nodeId);
+        write(node.nodeId, heldNow(row && heldOf(row), node), row);
+      }
       const known = new Set(nodes.map(({ nodeId }) => nodeId));
       for (const nodeId of before.keys()) if (!known.has(nodeId)) drop.run(nodeId);
     }),
-    formerOf: (nodeId) => read().get(nodeId)?.formerId,
-    formerIds: () => [...read().values()].flatMap(({ formerId }) => formerId ?? []),
+    formerOf: (nodeId) => {
+      const row = find.get(nodeId);
+      return row && heldOf(row).formerId;
+    },
+    formerIds: () => all.all().flatMap((row) => heldOf(row).formerId ?? []),
     endFormer: (nodeId) => {
-      const { formerId: _, ...held } = read().get(nodeId) ?? {};
-      write(nodeId, held);
+      const row = find.get(nodeId);
+      if (row !== undefined) write(nodeId, { ...heldOf(row), formerId: undefined });
     },
   };
 }
