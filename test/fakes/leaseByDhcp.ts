@@ -41,7 +41,10 @@ async function untilHolder(site: RunningSite, client: string, address: string): 
 
 /** Read by the same SQLite as the site's, which may be in this process. */
 function holderOf({ stateDirectory }: RunningSite, address: string): string | undefined {
-  const database = new DatabaseSync(path.join(stateDirectory, 'leases.db'), { readOnly: true });
+  const database = new DatabaseSync(path.join(stateDirectory, 'leases.db'), {
+    readOnly: true,
+    timeout: 5000,
+  });
   try {
     const find = database.prepare("SELECT client FROM dhcp_lease WHERE address = ? AND state = 'bound'");
     return (find.get(address) as { client: string } | undefined)?.client;
