@@ -7,7 +7,7 @@ export interface Signals {
   notifyAll(): void;
   /**
    * Resolves with the first value of `check` that is not undefined, looking at once and after each notice on `topics`;
-   * with undefined when `stop` aborts.
+   * with undefined when `stop` aborts, at once too when it has: after one look.
    */
   until<Value>(
     topics: readonly string[],
@@ -38,7 +38,7 @@ export function openSignals(): Signals {
       for (const topic of emitter.eventNames()) emitter.emit(topic);
     },
     until: async (topics, check, stop) => {
-      while (!stop.aborted) {
+      do {
         // Listening starts before the look, so that a change in between is not missed.
         const notice = nextNotice(emitter, topics, stop);
         try {
@@ -48,7 +48,7 @@ export function openSignals(): Signals {
         } finally {
           notice.forget();
         }
-      }
+      } while (!stop.aborted);
       return undefined;
     },
   };
