@@ -6,11 +6,12 @@ import type { CentralKeys } from './join/keys.ts';
 import type { HardwareProfile } from './metal/driverBindings.ts';
 import type { ShippedProfiles } from './profiles/shipped.ts';
 import type { CentralRates } from './rates.ts';
+import type { KeepDays } from './retention/keep.ts';
 import type { Signals } from './signals.ts';
 import type { Store } from './store/store.ts';
 import type { UserDataSettings } from './userData/settings.ts';
 
-/** How long the workflow engine and the reader of inventories wait, in milliseconds. */
+/** How long the workflow engine, the reader of inventories and the remover of what is old wait, in milliseconds. */
 export interface CentralTimes {
   /** Before the first retry of a step, or of what the database refused; it doubles with each further one. */
   retryDelayMs: number;
@@ -22,6 +23,8 @@ export interface CentralTimes {
   resumeGraceMs: number;
   /** Between two looks at the inventories of sites that have a URL for that. */
   inventoryEveryMs: number;
+  /** Between two rounds that remove what was kept long enough. */
+  removeEveryMs: number;
 }
 
 /** What the parts of one running centre share. */
@@ -43,5 +46,6 @@ export interface CentralContext {
   /** What machines of one kind are driven by, by the name that nodes and pools use. */
   hardwareProfiles: Readonly<Record<string, HardwareProfile>>;
   times: CentralTimes;
+  keep: KeepDays;
   rates: CentralRates;
 }

@@ -25,6 +25,7 @@ export async function recordEvent(store: Queries, event: NewEvent): Promise<void
     .values({
       event_id: event.eventId ?? newId('ev'),
       at: event.at ?? now(),
+      received_at: now(),
       node_id: event.nodeId ?? null,
       workflow_id: event.workflowId ?? null,
       step_id: event.stepId ?? null,

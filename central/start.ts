@@ -15,7 +15,6 @@ import { refusePlainHttp } from './api/plainHttp.ts';
 import { type PublishedFile, publishFile } from './api/publishedFile.ts';
 import { openApiServer } from './api/server.ts';
 import type { CentralContext, CentralTimes } from './context.ts';
-import { startEventPruning } from './eventPruning.ts';
 import { groups } from './groups/index.ts';
 import { makeCentre } from './host.ts';
 import { watchHostChanges } from './hostChanges.ts';
@@ -26,6 +25,8 @@ import { watchKeys } from './join/watchKeys.ts';
 import { checkHardwareProfiles } from './metal/hardwareProfiles.ts';
 import { openShippedProfiles } from './profiles/shipped.ts';
 import { type CentralRates, defaultRates } from './rates.ts';
+import { checkKeep, type KeepDays } from './retention/keep.ts';
+import { startRetention } from './retention/start.ts';
 import { openSignals, type Signals } from './signals.ts';
 import { startSiteCaches } from './siteCaches/start.ts';
 import { databaseOf } from './store/database.ts';
@@ -61,6 +62,8 @@ export interface CentralOptions {
   hardwareProfiles?: Readonly<Record<string, unknown>>;
   times?: Partial<CentralTimes>;
   rates?: Partial<CentralRates>;
+  /** For how many days what is over is kept. */
+  keep?: Partial<KeepDays>;
   log?: Log;
 }
 
@@ -82,6 +85,7 @@ const defaultTimes: CentralTimes = {
   cancelGraceMs: 30_000,
   resumeGraceMs: 120_000,
   inventoryEveryMs: 5_000,
+  removeEveryMs: 3_600_000,
 };
 
 /**
@@ -119,7 +123,7 @@ async function assemble(options: CentralOptions, started: Closable[]): Promise<C
   const apiUrl = url(options.api.tls === true ? 'https' : 'http', apiAddress);
   context.advertise = options.advertise ?? defaultAdvertise(options, agentsAddress);
   if (executable !== undefined) offerExecutable(context, executable, apiUrl);
-  started.push(await startSiteCaches(context), startEventPruning(context));
+  started.push(await startSiteCaches(context), startRetention(context));
   void watchHostChanges(context, stopping.signal);
   const onKeys = () => renewTls(context, options, agents, api);
   void watchKeys(options.directory, context, onKeys, stopping.signal);
@@ -144,6 +148,7 @@ function offerExecutable({ userData }: CentralContext, { digest }: PublishedFile
 
 async function openContext(options: CentralOptions): Promise<CentralContext> {
   const { directory, log = silentLog() } = options;
+  const keep = checkKeep(options.keep);
   const made = await makeCentre(directory, options.database);
   if (made.length > 0)
     log.warn({ directory, made }, 'made new keys: agents that know other ones do not trust them');
@@ -163,6 +168,7 @@ async function openContext(options: CentralOptions): Promise<CentralContext> {
     hardwareProfiles: checkHardwareProfiles(options.hardwareProfiles),
     times: { ...defaultTimes, ...options.times },
     rates: { ...defaultRates, ...options.rates },
+    keep,
   };
 }
 

@@ -24,6 +24,11 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${timePart(now)}${randomPart()}`;
 }
 
+/** Text that sorts before each id made at `at` (milliseconds of the epoch) or later, and after each one made before. */
+export function firstId(prefix: IdPrefix, at: number): string {
+  return `${prefix}_${timePart(at)}`;
+}
+
 /** A TypeBox pattern for ids of one prefix, e.g. `^img_[0-9a-hjkmnp-tv-z]{26,52}$`. */
 export function idPattern(prefix: IdPrefix): string {
   return `^${prefix}_[0-9a-hjkmnp-tv-z]{26,52}$`;

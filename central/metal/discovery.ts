@@ -6,6 +6,9 @@ import { now, type Queries } from '../store/store.ts';
 import type { Row } from '../store/tables.ts';
 import { bindMac } from './macs.ts';
 
+/** How many hardware addresses of one site are remembered: those that were seen last. */
+const mostOfSite = 10_000;
+
 /** Notes a machine that booted at a site and that no node has the hardware address of. One without a product UUID proposes nothing. */
 export async function noteDiscovered(
   queries: Queries,
@@ -19,6 +22,25 @@ export async function noteDiscovered(
     .insertInto('discovered_machines')
     .values({ site_id: siteId, mac: address, ...seen })
     .onConflict((conflict) => conflict.columns(['site_id', 'mac']).doUpdateSet(seen))
+    .execute();
+  await trim(queries, siteId);
+}
+
+/** A site tells of each address once, so none goes for its age; but whoever is on a boot network can show any number of them. */
+async function trim(queries: Queries, siteId: string): Promise<void> {
+  const last = await queries
+    .selectFrom('discovered_machines')
+    .select('seen_at')
+    .where('site_id', '=', siteId)
+    .orderBy('seen_at', 'desc')
+    .offset(mostOfSite)
+    .limit(1)
+    .executeTakeFirst();
+  if (last === undefined) return;
+  await queries
+    .deleteFrom('discovered_machines')
+    .where('site_id', '=', siteId)
+    .where('seen_at', '<=', last.seen_at)
     .execute();
 }
 

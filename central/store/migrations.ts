@@ -344,4 +344,21 @@ CREATE INDEX cached_media_by_site ON cached_media (site_id);
   `
 CREATE INDEX events_that_go ON events (type, at) WHERE type IN ('console.output', 'bmc.health', 'bmc.log', 'bmc.events');
 `,
+  `
+DROP INDEX events_that_go;
+ALTER TABLE events ADD COLUMN received_at TEXT;
+UPDATE events SET received_at = at;
+CREATE INDEX machine_events_by_receipt ON events (workflow_id, received_at) WHERE workflow_id IS NULL AND type <> 'console.output';
+CREATE INDEX console_output_by_receipt ON events (received_at) WHERE type = 'console.output';
+ALTER TABLE workflows ADD COLUMN events_removed_at TEXT;
+CREATE INDEX workflows_by_node ON workflows (node_id, workflow_id);
+CREATE INDEX workflows_with_events_by_end ON workflows (finished_at, workflow_id) WHERE events_removed_at IS NULL;
+CREATE INDEX workflows_without_events_by_end ON workflows (finished_at, workflow_id) WHERE events_removed_at IS NOT NULL;
+CREATE INDEX operations_by_join ON operations (join_id);
+CREATE INDEX node_joins_by_receipt ON node_joins (received_at, join_id);
+CREATE INDEX certificates_by_end ON certificates (expires_at, serial);
+CREATE INDEX join_tokens_by_end ON join_tokens (expires_at);
+CREATE INDEX discovered_machines_by_time ON discovered_machines (site_id, seen_at);
+CREATE INDEX alarms_by_acknowledgement ON alarms (acknowledged_at);
+`,
 ];

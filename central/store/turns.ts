@@ -12,3 +12,13 @@ export async function takeTurn(queries: Queries, name: string): Promise<void> {
   if (dialectOf(queries) === 'sqlite') return;
   await sql`SELECT pg_advisory_xact_lock(${lockSpace}, hashtext(${name}))`.execute(queries);
 }
+
+/** Takes the turn `name` until this transaction ends, unless another transaction has it: then false. */
+export async function takeFreeTurn(queries: Queries, name: string): Promise<boolean> {
+  if (dialectOf(queries) === 'sqlite') return true;
+  const lock = sql<{
+    taken: boolean;
+  }>`SELECT pg_try_advisory_xact_lock(${lockSpace}, hashtext(${name})) AS taken`;
+  const { rows } = await lock.execute(queries);
+  return rows[0]?.taken === true;
+}

@@ -36,6 +36,14 @@ export function validOption(byDefault: string): Option {
   return option.argParser(duration).default(duration(byDefault), byDefault);
 }
 
+/** Reads for how long something is kept, `90d` or `forever`, into days. */
+export function keptDays(value: string): number {
+  if (value === 'forever') return Number.POSITIVE_INFINITY;
+  if (!/^[1-9]\d{0,4}d$/.test(value))
+    throw new InvalidArgumentError('Write a number of days, e.g. 90d, or forever.');
+  return Number.parseInt(value, 10);
+}
+
 /** An option for an address to listen on. */
 export function listenOption(flags: string, description: string, byDefault: string): Option {
   return new Option(flags, description).argParser(listenAddress).default(listenAddress(byDefault), byDefault);

@@ -4,6 +4,7 @@ import { known } from '#base/known.ts';
 import { forbidMemoryDumps } from '#base/libc.ts';
 import { type Log, openLog } from '#base/log.ts';
 import { closeAll, stopSignal } from '#base/shutdown.ts';
+import { checkKeep, describeKeep, type KeepDays } from '#central/retention/keep.ts';
 import { type CentralOptions, startCentral } from '#central/start.ts';
 import type { UserDataSettings } from '#central/userData/settings.ts';
 import { RailheadError } from '#contract/errors.ts';
@@ -14,6 +15,7 @@ import {
   hostFolder,
   httpUrl,
   integer,
+  keptDays,
   listenOption,
   text,
 } from './options.ts';
@@ -35,6 +37,10 @@ interface RunFlags {
   templates?: string;
   hardwareProfiles?: string;
   tokenTtl?: number;
+  keepEvents?: number;
+  keepConsole?: number;
+  keepWorkflows?: number;
+  keepAudit?: number;
   allowUnsignedImages?: true;
   logLevel: string;
 }
@@ -70,6 +76,22 @@ export function runCommand(): Command {
       'how long the join token of a deployed OS is valid (default: 2h)',
       duration,
     )
+    .option(
+      '--keep-events <days>',
+      "how long what happened to a machine is kept: days, e.g. 90d, or forever; a workflow's events from its end on (default: 90d)",
+      keptDays,
+    )
+    .option(
+      '--keep-console <days>',
+      'how long what recorded consoles printed is kept (default: 30d, as long as events at most)',
+      keptDays,
+    )
+    .option(
+      '--keep-workflows <days>',
+      'how long workflows that have ended are kept (default: 365d, as long as events at least)',
+      keptDays,
+    )
+    .option('--keep-audit <days>', 'how long the record of changes is kept (default: forever)', keptDays)
     .option('--allow-unsigned-images', "let a tenant's own unsigned OS images deploy; for development only")
     .addOption(
       new Option('--log-level <level>', 'the least severe level that is logged')
@@ -83,8 +105,10 @@ async function runCentral(flags: RunFlags): Promise<void> {
   const { directory } = flags;
   const log = openLog('railhead-central', flags.logLevel);
   forbidMemoryDumps();
-  const central = await startCentral(await centralOptions(flags, log));
-  log.info({ api: central.apiUrl, agents: central.agentsUrl, directory }, 'the centre runs');
+  const options = await centralOptions(flags, log);
+  const central = await startCentral(options);
+  const keep = describeKeep(checkKeep(options.keep));
+  log.info({ api: central.apiUrl, agents: central.agentsUrl, directory, keep }, 'the centre runs');
   log.info({ signal: await stopSignal() }, 'the centre stops');
   await closeAll([central]);
 }
@@ -100,6 +124,7 @@ async function centralOptions(flags: RunFlags, log: Log): Promise<CentralOptions
     names: certificateNames(flags),
     images: allowedImages(flags, log),
     userData: userDataOptions(flags),
+    keep: keptTimes(flags),
     ...(profiles !== undefined && { hardwareProfiles: await jsonFile(profiles) }),
     log,
   };
@@ -108,6 +133,10 @@ async function centralOptions(flags: RunFlags, log: Log): Promise<CentralOptions
 function userDataOptions({ bcdUrl, bcdSha256, templates, tokenTtl }: RunFlags): UserDataSettings {
   const tokenTtlSeconds = tokenTtl === undefined ? undefined : Math.ceil(tokenTtl / 1000);
   return known({ bcdUrl, bcdSha256, templates, tokenTtlSeconds });
+}
+
+function keptTimes({ keepEvents, keepConsole, keepWorkflows, keepAudit }: RunFlags): Partial<KeepDays> {
+  return known({ events: keepEvents, console: keepConsole, workflows: keepWorkflows, audit: keepAudit });
 }
 
 function apiSpeech({ apiTls, apiPlain, trustProxy }: RunFlags) {

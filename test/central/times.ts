@@ -5,4 +5,5 @@ export const testTimes = {
   cancelGraceMs: 500,
   resumeGraceMs: 5_000,
   inventoryEveryMs: 100,
+  removeEveryMs: 3_600_000,
 };

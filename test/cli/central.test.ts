@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run } from '#base/command.ts';
 import { makeCentre } from '#central/host.ts';
-import { listenAddress } from '#cli/central/options.ts';
+import { keptDays, listenAddress } from '#cli/central/options.ts';
 import { centralCommand } from '#cli/central.ts';
 import { runCommand } from './commandLine.ts';
 
@@ -172,6 +172,17 @@ test.each([
 ])('the help of central %s shows its defaults as one writes them', (names, defaults) => {
   const help = names.reduce((at, name) => at.commands.find((sub) => sub.name() === name)!, centralCommand());
   for (const text of defaults) expect(help.helpInformation()).toContain(`default: ${text})`);
+});
+
+test.each([
+  ['90d', 90],
+  ['forever', Number.POSITIVE_INFINITY],
+])('what is kept %s', (text, days) => {
+  expect(keptDays(text)).toBe(days);
+});
+
+test.each(['90', '0d', '-1d', '1.5d', '24h', ''])('%o says not how long something is kept', (text) => {
+  expect(() => keptDays(text)).toThrow('Write a number of days, e.g. 90d, or forever.');
 });
 
 test('the centre runs beside the commands of its host and ends at SIGTERM', async () => {

@@ -42,6 +42,8 @@ interface WorkflowsTable {
   finished_at: Time | null;
   cancel_requested_at: Time | null;
   cancelled_by: string | null;
+  /** When its events were removed, after their time; null: they are there. */
+  events_removed_at: Time | null;
 }
 
 interface WorkflowStepsTable {
@@ -94,7 +96,10 @@ interface OperationsTable {
 interface EventsTable {
   seq: Generated<number>;
   event_id: string;
+  /** By the clock of who told it. */
   at: Time;
+  /** By the clock of the centre: how long it is kept counts from then. */
+  received_at: Time | null;
   node_id: string | null;
   workflow_id: string | null;
   step_id: string | null;

@@ -51,6 +51,19 @@ test('a deploy that ran when the centre was upgraded keeps its operation, and st
   await rm(directory, { recursive: true });
 });
 
+test('events from before the centre noted when it was told of them count from their own time', async () => {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'railhead-upgrade-'));
+  const file = path.join(directory, 'central.db');
+  const before = migrations.findIndex((sql) => sql.includes('received_at = at'));
+  const old = openSqlite(file, migrations.slice(0, before));
+  old.exec(`INSERT INTO events (event_id, at, type, cause, text) VALUES ('ev_1', '${at}', 't', 'c', 'x')`);
+  old.close();
+  const upgraded = openSqlite(file, migrations);
+  expect(upgraded.prepare('SELECT received_at FROM events').get()).toEqual({ received_at: at });
+  upgraded.close();
+  await rm(directory, { recursive: true });
+});
+
 /** What the first version kept, one of each kind that a list answers. */
 const firstBooks = `
 INSERT INTO sites (site_id, name, created_at) VALUES ('site_1', 'lab', '${at}');
