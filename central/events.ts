@@ -43,6 +43,11 @@ export async function recordEvent(store: Queries, event: NewEvent): Promise<void
  */
 async function inOrder(store: Queries, { nodeId, workflowId }: NewEvent): Promise<void> {
   const line = nodeId ?? workflowId;
-  if (line === undefined || dialectOf(store) === 'sqlite') return;
+  if (line !== undefined) await takeLine(store, line);
+}
+
+/** Takes that lock of a node: who changes the node's row as well takes it first, so that two who do both wait for each other in one order. */
+export async function takeLine(store: Queries, line: string): Promise<void> {
+  if (dialectOf(store) === 'sqlite') return;
   await sql`SELECT pg_advisory_xact_lock(hashtext(${line}))`.execute(store);
 }

@@ -3,6 +3,7 @@ import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints } from '#contract/steps.ts';
 import type { ApiContext } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
+import { takeLine } from '../events.ts';
 import { type MetalMethod, type Settlement, settlementOf } from '../metal/states.ts';
 import { builtinTenant } from '../profiles/builtin.ts';
 import { isDuplicate, now, type Queries } from '../store/store.ts';
@@ -35,6 +36,7 @@ export async function startWorkflow(
   const createdBy = `token ${caller.tokenId}`;
   try {
     const workflowId = await store.transaction().execute(async (queries) => {
+      await takeLine(queries, node.node_id);
       const settles = method === undefined ? undefined : await beginMethod(queries, node, method);
       if (profileRow !== undefined) await markUsed(queries, profileRow);
       const profileTenantId = profileRow?.tenant_id ?? builtinTenant;
@@ -44,7 +46,7 @@ export async function startWorkflow(
     return { workflowId };
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    throw running(node, error);
+    throw workflowRunning(node.node_id, error);
   }
 }
 
@@ -65,7 +67,7 @@ async function beginMethod(
     .where('node_id', '=', nodeId)
     .where('state', '=', 'running')
     .executeTakeFirst();
-  if (busy !== undefined) throw running(node);
+  if (busy !== undefined) throw workflowRunning(nodeId);
   const settlement = settlementOf(method, node.state, node.failed_from);
   await queries
     .updateTable('nodes')
@@ -94,7 +96,8 @@ async function markUsed(queries: Queries, row: Row<'profiles'>): Promise<void> {
   throw new RailheadError('CONFLICT', message, { path: 'profileId', reason: 'row-version' });
 }
 
-function running({ node_id }: Pick<Row<'nodes'>, 'node_id'>, cause?: unknown): RailheadError {
-  const message = `a workflow runs on node ${node_id}: wait for it or cancel it`;
+/** That something has to wait for the workflow that runs on a node. */
+export function workflowRunning(nodeId: string, cause?: unknown): RailheadError {
+  const message = `a workflow runs on node ${nodeId}: wait for it or cancel it`;
   return new RailheadError('CONFLICT', message, { path: 'nodeId', reason: 'workflow-running' }, cause);
 }
