@@ -4,6 +4,7 @@ import { callAndPrint, type TenantFlags } from './call.ts';
 import { type CliEnvironment, tenantCommand } from './client.ts';
 import { deployCommand, undeployCommand } from './metal/deploy.ts';
 import { enrollCommand } from './metal/enroll.ts';
+import { setBmcCommand } from './metal/setBmc.ts';
 
 /** Methods that are told nothing but the node, each a command of the same name. */
 const plainMethods = {
@@ -21,6 +22,7 @@ export function metalCommand(environment: CliEnvironment): Command {
   );
   const commands = [
     enrollCommand(environment),
+    setBmcCommand(environment),
     confirmMacCommand(environment),
     deployCommand(environment),
     undeployCommand(environment),

@@ -1,3 +1,5 @@
+import { Value } from 'typebox/value';
+import { canonicalAddress } from './bmcAddress.ts';
 import type { Issue } from './findIssues.ts';
 import type { BmcBinding, BmcDriver } from './nodeSpec.ts';
 
@@ -50,4 +52,25 @@ export function bindingIssue({
 /** Whether there is a BMC to ask which machine this is. */
 export function hasController({ driver }: BmcBinding): boolean {
   return schemes[driver] !== undefined;
+}
+
+/** Whether a binding means another BMC than the one before, or another way to it: anything but the name of its credentials is other. */
+export function isOtherBmc(before: BmcBinding | undefined, now: BmcBinding | undefined): boolean {
+  return !Value.Equal(withoutCredentials(before), withoutCredentials(now));
+}
+
+function withoutCredentials(bmc: BmcBinding | undefined): object {
+  const { credentialRef: _, ...rest } = bmc ?? {};
+  return rest;
+}
+
+/** Whether two bindings are of one BMC: by one protocol at one address, or by two at one host. */
+export function isSameBmc(one: BmcBinding | undefined, other: BmcBinding | undefined): boolean {
+  if (one?.address === undefined || other?.address === undefined) return false;
+  if (one.driver === other.driver) return canonicalAddress(one.address) === canonicalAddress(other.address);
+  return hostOf(one.address) === hostOf(other.address);
+}
+
+function hostOf(address: string): string | undefined {
+  return URL.parse(canonicalAddress(address))?.hostname;
 }

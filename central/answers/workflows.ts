@@ -56,6 +56,7 @@ export const workflows = {
 export const metal = {
   enroll: Node,
   confirmMac: Node,
+  setBmc: Node,
   inspect: Started,
   commission: Started,
   deploy: Started,

@@ -1,4 +1,4 @@
-import { canonicalAddress } from '#contract/bmcAddress.ts';
+import { isSameBmc } from '#contract/bmcBinding.ts';
 import { RailheadError } from '#contract/errors.ts';
 import type { BmcBinding } from '#contract/nodeSpec.ts';
 import { parseJson, type Queries } from '../store/store.ts';
@@ -27,15 +27,4 @@ export async function refuseSharedBmc(
   const told = other.tenant_id === tenantId ? other.node_id : undefined;
   const message = `${told ?? "another tenant's node"} has the same BMC, and would be without its password: change it at the BMC, then set the secrets of both`;
   throw new RailheadError('INVALID_STATE', message, { reason: 'shared-bmc', ...(told && { nodeId: told }) });
-}
-
-/** By one protocol at one address, or by two at one host. */
-export function isSameBmc(one: BmcBinding | undefined, other: BmcBinding | undefined): boolean {
-  if (one?.address === undefined || other?.address === undefined) return false;
-  if (one.driver === other.driver) return canonicalAddress(one.address) === canonicalAddress(other.address);
-  return hostOf(one.address) === hostOf(other.address);
-}
-
-function hostOf(address: string): string | undefined {
-  return URL.parse(canonicalAddress(address))?.hostname;
 }

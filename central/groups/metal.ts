@@ -12,8 +12,15 @@ import type { Caller } from '../api/tokens.ts';
 import { confirmMac } from '../metal/discovery.ts';
 import { Enroll, enrollNode } from '../metal/enroll.ts';
 import { runShipped, type ShippedMethod } from '../metal/run.ts';
+import { SetBmc, setBmc } from '../metal/setBmc.ts';
 import { nodeIdPattern, presentNode, requireNode } from '../nodes.ts';
-import { defaultReleaseMode, enrollWithPassword, powerProfile, releaseProfile } from '../profiles/builtin.ts';
+import {
+  defaultReleaseMode,
+  enrollWithPassword,
+  powerProfile,
+  releaseProfile,
+  rotateProfile,
+} from '../profiles/builtin.ts';
 import { requireProfile } from '../profiles/find.ts';
 import { discoveryTopic, nodeTopic, siteTopic } from '../signals.ts';
 import { parseJson } from '../store/store.ts';
@@ -84,6 +91,14 @@ export const metal: Group = {
       return presentNode(store, node);
     },
   }),
+  setBmc: method({
+    kind: 'mutation',
+    action: 'compute:metal:enroll',
+    input: SetBmc,
+    // Never a grant on the node alone: any secret of the tenant can be named, and is sent to where the BMC is said to be.
+    scopes: ({ tenantId }) => tenantScopes(tenantId),
+    run: (context, input, caller) => replaceBmc(context, input, caller),
+  }),
   inspect: shipped('inspect'),
   commission: shipped('commission'),
   deploy: method({
@@ -130,6 +145,16 @@ async function enroll(context: ApiContext, input: Enroll, caller: Caller) {
   else if (bmc !== undefined && hasController(bmc)) await runShipped(context, 'enroll', node, caller);
   signals.notify(siteTopic(input.siteId));
   return presentNode(store, await requireNode(store, input.tenantId, nodeId));
+}
+
+async function replaceBmc(context: ApiContext, input: SetBmc, caller: Caller) {
+  const { store, signals } = context;
+  const { tenantId, nodeId, bmc } = input;
+  await setBmc(context, input, `token ${caller.tokenId}`);
+  const node = await requireNode(store, tenantId, nodeId);
+  signals.notify(siteTopic(node.site_id), nodeTopic(nodeId));
+  if (bmc?.changePassword === true) await startWorkflow(context, { node, profile: rotateProfile, caller });
+  return presentNode(store, node);
 }
 
 async function deploy(context: ApiContext, input: Type.Static<typeof Deploy>, caller: Caller) {

@@ -1,3 +1,4 @@
+import { Value } from 'typebox/value';
 import type { BmcBinding, DriverBinding, DriverBindings } from '#contract/nodeSpec.ts';
 import type { DriverChoice, DriverChoices } from '#contract/profiles.ts';
 
@@ -22,6 +23,25 @@ export interface BindingLayers {
  */
 export function resolveDriverBindings({ bmc, hardwareProfile, overrides }: BindingLayers): DriverBindings {
   return [hardwareProfile?.drivers ?? {}, overrides ?? {}].reduce(override, bmcBindings(bmc));
+}
+
+/**
+ * What overrides of its own a node's bindings were made with, above those that the layers below make: bindings are kept as they were resolved.
+ * One that changed nothing is not found.
+ */
+export function overridesIn(bindings: DriverBindings, below: DriverBindings): DriverChoices {
+  const others = Object.entries(bindings).filter(
+    ([concern, made]) => !Value.Equal(made, own(below, concern)),
+  );
+  return Object.fromEntries(
+    others.map(([concern, made]) => [concern, overrideIn(made, own(below, concern))]),
+  );
+}
+
+function overrideIn({ driver, config = {} }: DriverBinding, below: DriverBinding | undefined): DriverChoice {
+  const inherited = below?.driver === driver ? (below.config ?? {}) : {};
+  const named = Object.entries(config).filter(([field, value]) => !Value.Equal(value, inherited[field]));
+  return named.length === 0 ? { driver } : { driver, config: Object.fromEntries(named) };
 }
 
 /** The driver that a step which invokes one uses: the profile's choice, else the node's binding. */

@@ -1,47 +1,25 @@
 import Type, { type Static } from 'typebox';
-import { bindingIssue, boundDriver, hasController } from '#contract/bmcBinding.ts';
 import { Vlan } from '#contract/bootEntry.ts';
 import { RailheadError } from '#contract/errors.ts';
-import type { Issue } from '#contract/findIssues.ts';
 import { newId } from '#contract/ids.ts';
 import { TenantId } from '#contract/images.ts';
-import { BmcBinding, bmcDrivers } from '#contract/nodeSpec.ts';
+import type { BmcBinding } from '#contract/nodeSpec.ts';
 import { DriverChoices } from '#contract/profiles.ts';
-import { issueError } from '#contract/validate.ts';
 import type { CentralContext } from '../context.ts';
 import { type PoolPolicy, readPoolPolicy } from '../groups/poolPolicy.ts';
 import { nodeIdPattern } from '../nodes.ts';
-import { putFirst, type SecretStore } from '../secrets.ts';
 import { requireSite } from '../sites.ts';
 import { isDuplicate, now, type Queries, toJson } from '../store/store.ts';
 import { keepTenant } from '../tenants.ts';
 import { resolveDriverBindings } from './driverBindings.ts';
-import { requireHardwareProfile } from './hardwareProfiles.ts';
+import { profileOf } from './hardwareProfiles.ts';
 import { NodeLabels } from './labels.ts';
 import { bindMac, canonicalMacs } from './macs.ts';
+import { BmcCredentials, boundBmc, keepCredentials, WrittenBmc } from './writtenBmc.ts';
 
 const closed = { additionalProperties: false };
 const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
 const ipv4Pattern = `^${octet}(\\.${octet}){3}$`;
-
-const Credentials = Type.Object(
-  {
-    username: Type.String({ pattern: '^[^:\\r\\n]{1,128}$' }),
-    password: Type.String({ pattern: '^[^\\r\\n]{0,1024}$' }),
-  },
-  closed,
-);
-
-/** The driver may be left out: the scheme of the address tells it. */
-const WrittenBinding = Type.Object(
-  {
-    ...BmcBinding.properties,
-    driver: Type.Optional(Type.Enum([...bmcDrivers])),
-    /** Has the BMC given a password of its own in the place of what `credentialRef` names, e.g. of what it came with from its factory. */
-    changePassword: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
 
 export const Enroll = Type.Object(
   {
@@ -57,9 +35,9 @@ export const Enroll = Type.Object(
     address: Type.Optional(Type.String({ pattern: ipv4Pattern })),
     /** The VLAN that it boots in, tagged; its first DHCP is without a tag all the same. */
     vlan: Type.Optional(Vlan),
-    bmc: Type.Optional(WrittenBinding),
+    bmc: Type.Optional(WrittenBmc),
     /** Kept encrypted as what the BMC's `credentialRef` names; without it a secret set before, or a file at the site, is meant. */
-    bmcCredentials: Type.Optional(Credentials),
+    bmcCredentials: Type.Optional(BmcCredentials),
     /** Default: its pool's. */
     hardwareProfile: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     /** Drivers of this node alone, by what they are for. */
@@ -89,12 +67,7 @@ export async function enrollNode(
       },
     );
   await requireSite(store, siteId);
-  const policy = await poolPolicy(store, input);
-  const [name, path] =
-    input.hardwareProfile === undefined
-      ? [policy?.hardwareProfile, 'poolId']
-      : [input.hardwareProfile, 'hardwareProfile'];
-  const hardwareProfile = requireHardwareProfile(hardwareProfiles, name, path);
+  const hardwareProfile = profileOf(hardwareProfiles, input.hardwareProfile, await poolPolicy(store, input));
   const drivers = resolveDriverBindings({ bmc: input.bmc, hardwareProfile, overrides: input.drivers });
   const nodeId = input.nodeId ?? newId('node');
   const macs = canonicalMacs(input.macs);
@@ -112,22 +85,8 @@ export async function enrollNode(
 /** An enrolment whose BMC has a driver. */
 type BoundEnroll = Omit<Enroll, 'bmc'> & { bmc?: BmcBinding };
 
-/** @throws RailheadError INVALID_INPUT for a binding that its driver cannot use */
-function withDriver({ bmc: written, ...input }: Enroll): BoundEnroll {
-  if (written === undefined) return input;
-  const { changePassword = false, ...binding } = written;
-  const bmc = boundDriver(binding);
-  const issue = bindingIssue(bmc) ?? passwordIssue(bmc, changePassword);
-  if (issue !== undefined) throw issueError(issue, 'INVALID_INPUT');
-  return { ...input, bmc };
-}
-
-function passwordIssue(bmc: BmcBinding, changePassword: boolean): Issue | undefined {
-  if (!changePassword || hasController(bmc)) return undefined;
-  return {
-    path: 'bmc.changePassword',
-    message: `driver ${bmc.driver} has no BMC whose password could be changed`,
-  };
+function withDriver({ bmc, ...input }: Enroll): BoundEnroll {
+  return bmc === undefined ? input : { ...input, bmc: boundBmc(bmc) };
 }
 
 async function poolPolicy(
@@ -206,18 +165,4 @@ async function refuseTakenAddress(
       path: 'address',
       address,
     });
-}
-
-async function keepCredentials(
-  place: SecretStore,
-  { tenantId, bmc, bmcCredentials }: BoundEnroll,
-): Promise<void> {
-  if (bmcCredentials === undefined) return;
-  const ref = bmc?.credentialRef;
-  if (ref === undefined)
-    throw new RailheadError('INVALID_INPUT', 'bmcCredentials are for a bmc: say where it is', {
-      path: 'bmc',
-    });
-  const { username, password } = bmcCredentials;
-  await putFirst(place, { tenantId, ref }, `${username}:${password}`);
 }

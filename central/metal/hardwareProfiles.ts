@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { RailheadError } from '#contract/errors.ts';
 import { DriverChoices } from '#contract/profiles.ts';
 import { validate } from '#contract/validate.ts';
+import type { PoolPolicy } from '../groups/poolPolicy.ts';
 import type { HardwareProfile } from './driverBindings.ts';
 
 export type HardwareProfiles = Readonly<Record<string, HardwareProfile>>;
@@ -36,4 +37,17 @@ export function requireHardwareProfile(
     path,
     reason: 'hardware-profile',
   });
+}
+
+/**
+ * The hardware profile of a machine: the one that it names, else its pool's.
+ * @throws RailheadError INVALID_INPUT for a name that is not configured
+ */
+export function profileOf(
+  profiles: HardwareProfiles,
+  named: string | null | undefined,
+  pool: Pick<PoolPolicy, 'hardwareProfile'> | undefined,
+): HardwareProfile | undefined {
+  if (typeof named === 'string') return requireHardwareProfile(profiles, named, 'hardwareProfile');
+  return requireHardwareProfile(profiles, pool?.hardwareProfile, 'poolId');
 }

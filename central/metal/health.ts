@@ -7,7 +7,7 @@ export interface NodeHealth extends BmcHealth {
   at: string;
 }
 
-/** Keeps what a BMC says of its machine, unless something newer is known: reports may come late. */
+/** Keeps what a BMC says of its machine, unless something newer is known, or it has none any more: reports may come late. */
 export async function noteHealth(
   queries: Queries,
   nodeId: string,
@@ -19,6 +19,7 @@ export async function noteHealth(
     .updateTable('nodes')
     .set({ health: JSON.stringify(document), health_at: at })
     .where('node_id', '=', nodeId)
+    .where('bmc', 'is not', null)
     .where((where) => where.or([where('health_at', 'is', null), where('health_at', '<=', at)]))
     .execute();
 }

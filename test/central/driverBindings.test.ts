@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { driverFor, resolveDriverBindings } from '#central/metal/driverBindings.ts';
+import { driverFor, overridesIn, resolveDriverBindings } from '#central/metal/driverBindings.ts';
 import { checkHardwareProfiles } from '#central/metal/hardwareProfiles.ts';
 import { newSite, startTestCentre } from './centre.ts';
 
@@ -64,6 +64,29 @@ test('whatever the layers, every concern that one names is bound, by the highest
       expect(bindings).toEqual(Object.fromEntries(expected));
     }),
   );
+});
+
+test('what a node overrides is found in its bindings, so that another BMC can be put below', () => {
+  const drivers = fc.constantFrom('redfish', 'ipmi', 'pdu');
+  const config = fc.dictionary(fc.constantFrom('slow', 'outlet', 'address'), fc.integer({ max: 3 }));
+  const concern = fc.constantFrom('power', 'management', 'boot', 'constructor');
+  const choices = fc.dictionary(concern, fc.record({ driver: drivers, config }));
+  fc.assert(
+    fc.property(choices, choices, (lower, overrides) => {
+      const layers = { bmc, hardwareProfile: { drivers: lower } };
+      const bindings = resolveDriverBindings({ ...layers, overrides });
+      const found = overridesIn(bindings, resolveDriverBindings(layers));
+      expect(resolveDriverBindings({ ...layers, overrides: found })).toEqual(bindings);
+    }),
+  );
+  const other = { ...bmc, address: 'https://10.0.0.2' };
+  const slow = { management: { driver: 'redfish', config: { slow: true } } };
+  const bindings = resolveDriverBindings({ bmc, overrides: slow });
+  expect(overridesIn(bindings, resolveDriverBindings({ bmc }))).toEqual(slow);
+  expect(resolveDriverBindings({ bmc: other, overrides: slow }).management).toEqual({
+    driver: 'redfish',
+    config: { address: other.address, credentialRef: other.credentialRef, slow: true },
+  });
 });
 
 test("a profile's drivers apply to what it invokes, before the node's bindings", () => {

@@ -1,6 +1,6 @@
 import type { CentralOptions } from '#central/start.ts';
 import type { Operation } from '#contract/operations.ts';
-import { startTestCentre } from './centre.ts';
+import { type Call, startTestCentre } from './centre.ts';
 import type { FakeSite } from './fakeSite.ts';
 import {
   enroll,
@@ -19,6 +19,8 @@ export interface Stage {
   line: Line;
   site: FakeSite;
   machines: Map<string, FakeMachine>;
+  /** Calls with a token of these grants. */
+  tokenFor(...grants: string[]): Promise<Call>;
   close(): Promise<void>;
 }
 
@@ -40,7 +42,7 @@ export async function setStage(
     await site.stop();
     await centre.close();
   };
-  return { line, site, machines, close };
+  return { line, site, machines, tokenFor: centre.tokenFor, close };
 }
 
 /** Takes `action` over: the machine's part is played by `act`. */

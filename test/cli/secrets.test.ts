@@ -121,3 +121,27 @@ test('a factory password is changed by a flag of the enrolment, and later by a c
   await ask('workflows.cancel', { workflowId: newest.workflowId });
   await expect(waiting).rejects.toMatchObject({ code: 'INVALID_STATE', details: { reason: 'cancelled' } });
 });
+
+test('another BMC takes the place of one by the options of enrolment, all of it, and nothing said is no wish', async () => {
+  const place = ['--tenant', 'root', '--site', siteId, '--mac', '02:00:00:00:00:04', '--node-id', 'moved'];
+  await runCommand(metalCommand(environment), 'enroll', ...place, '--bmc-driver', 'manual');
+  const setBmc = (...options: string[]) =>
+    runCommand(metalCommand(environment), 'set-bmc', 'moved', '--tenant', 'root', ...options);
+  const bmcNow = () =>
+    withApi(environment, { format: 'json' }, async (api) => {
+      const input = { tenantId: 'root', nodeId: 'moved' };
+      return (await api<{ bmc?: object }>('nodes.get', input)).bmc;
+    });
+  const credentials = await file('admin:of the new one');
+  const bmc = ['--bmc-address', 'https://10.0.0.4', '--bmc-credential', 'secret://bmc/moved'];
+  await setBmc(...bmc, '--bmc-credentials-file', credentials, '--bmc-old-tls');
+  const written = { address: 'https://10.0.0.4', credentialRef: 'secret://bmc/moved' };
+  expect(await bmcNow()).toEqual({ driver: 'redfish', ...written, oldTls: true });
+  expect(await kept('secret://bmc/moved')).toBe('admin:of the new one');
+  for (const nothing of [[], [...bmc, '--none']])
+    await expect(setBmc(...nothing)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  await setBmc(...bmc);
+  expect(await bmcNow()).toEqual({ driver: 'redfish', ...written });
+  await setBmc('--none');
+  expect(await bmcNow()).toBeUndefined();
+});

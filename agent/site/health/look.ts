@@ -44,7 +44,7 @@ export async function lookAtHealth(node: SiteNode, looked: Looked, parts: LookPa
       parts.log.debug({ err: error, nodeId: node.nodeId }, 'a BMC did not tell its health');
       return parts.signal?.aborted ? undefined : lost(error, looked);
     });
-  if (said === undefined) return false;
+  if (said === undefined || parts.signal?.aborted) return false;
   const events = parts.wayOf?.(node.nodeId);
   const health = events === undefined ? said : { ...said, events };
   const answered = health.health !== 'Unreachable';
@@ -75,7 +75,7 @@ export async function lookAtLog(node: SiteNode, looked: Looked, parts: LookParts
       log.debug({ err: error, nodeId: node.nodeId }, "a BMC's log could not be read");
       return undefined;
     });
-  if (reading === undefined || isNothingNew(reading, mark)) return;
+  if (reading === undefined || parts.signal?.aborted || isNothingNew(reading, mark)) return;
   const isFirst = mark?.log !== reading.mark.log;
   const { happenings, budget } = logNews(reading, isFirst, looked.budget, Date.now());
   looked.budget = budget;

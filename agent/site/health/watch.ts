@@ -1,5 +1,5 @@
 import { ignore } from '#base/errors.ts';
-import { hasController } from '#contract/bmcBinding.ts';
+import { hasController, isOtherBmc } from '#contract/bmcBinding.ts';
 import type { BmcHealth } from '#contract/bmcHealth.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import { RateLimiter } from '#doors/rateLimiter.ts';
@@ -47,6 +47,8 @@ interface Watched {
   asking: boolean;
   /** Something happened: a second look is due then. */
   settleAt?: number | undefined;
+  /** The node has left, or has another BMC: what this one still says is no news. */
+  gone: AbortController;
 }
 
 /**
@@ -66,11 +68,10 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
     );
     if (forgetOthers(watched, nodes)) state.bmcLogs.retain([...watched.keys()]);
     for (const node of nodes) {
-      const entry = watched.get(node.nodeId) ?? newWatched(node, now + Math.random() * everyMs);
-      entry.node = node;
-      watched.set(node.nodeId, entry);
+      const entry = entryOf(watched, node, now, everyMs);
       if (entry.dueAt > now || entry.asking || asking.size >= mostAtOnce) continue;
-      const one = ask(entry, now, { ...parts, signal: stop.signal }).finally(() => asking.delete(one));
+      const signal = AbortSignal.any([stop.signal, entry.gone.signal]);
+      const one = ask(entry, now, { ...parts, signal }).finally(() => asking.delete(one));
       asking.add(one);
     }
   };
@@ -98,14 +99,31 @@ export function watchHealth(parts: HealthWatchParts): HealthWatch {
   };
 }
 
+/** A BMC in the place of another one is asked at once, and told whatever it says. */
+function entryOf(watched: Map<string, Watched>, node: SiteNode, now: number, everyMs: number): Watched {
+  const known = watched.get(node.nodeId);
+  if (known !== undefined && !isOtherBmc(known.node.bmc, node.bmc)) {
+    known.node = node;
+    return known;
+  }
+  known?.gone.abort();
+  const entry = newWatched(node, known === undefined ? now + Math.random() * everyMs : now);
+  watched.set(node.nodeId, entry);
+  return entry;
+}
+
 function newWatched(node: SiteNode, dueAt: number): Watched {
-  return { node, looked: newLooked(), dueAt, logDueAt: 0, askedAt: 0, asking: false };
+  const gone = new AbortController();
+  return { node, looked: newLooked(), dueAt, logDueAt: 0, askedAt: 0, asking: false, gone };
 }
 
 function forgetOthers(watched: Map<string, Watched>, nodes: readonly SiteNode[]): boolean {
   const known = new Set(nodes.map(({ nodeId }) => nodeId));
   const gone = [...watched.keys()].filter((nodeId) => !known.has(nodeId));
-  for (const nodeId of gone) watched.delete(nodeId);
+  for (const nodeId of gone) {
+    watched.get(nodeId)?.gone.abort();
+    watched.delete(nodeId);
+  }
   return gone.length > 0;
 }
 

@@ -1,8 +1,11 @@
 import type { Sqlite } from '#base/sqlite.ts';
-import type { SiteNode } from '#contract/nodeSpec.ts';
+import { isSameBmc } from '#contract/bmcBinding.ts';
+import type { BmcBinding, SiteNode } from '#contract/nodeSpec.ts';
 
 /** Which secrets the centre has named for a node's BMC last. */
 export interface HeldSecrets {
+  /** Left out by releases that did not keep it. */
+  bmc?: BmcBinding | undefined;
   credentialRef?: string | undefined;
   secretId?: string | undefined;
   nextId?: string | undefined;
@@ -13,18 +16,19 @@ export interface HeldSecrets {
 /**
  * What is held of a node from now on. A centre that was restored from a backup of before a change of password names the secret of before, and the
  * site alone has the one that is right: it stays as `formerId`. It does not after a change that a login has proven (what was next is the node's
- * own), or when an operator has deleted it.
+ * own), or when an operator has deleted it; and a BMC elsewhere is never tried with it.
  */
 export function heldNow(
   before: HeldSecrets | undefined,
   { bmc, bmcSecret, bmcNextSecret }: Pick<SiteNode, 'bmc' | 'bmcSecret' | 'bmcNextSecret'>,
 ): HeldSecrets {
   const [secretId, nextId] = [bmcSecret?.secretId, bmcNextSecret?.secretId];
-  const now = { credentialRef: bmc?.credentialRef, secretId, nextId };
+  const now = { bmc, credentialRef: bmc?.credentialRef, secretId, nextId };
   return { ...now, formerId: before && formerOf(before, now) };
 }
 
 function formerOf(before: HeldSecrets, now: HeldSecrets): string | undefined {
+  if (before.bmc !== undefined && !isSameBmc(before.bmc, now.bmc)) return undefined;
   const isSameRef = now.credentialRef === before.credentialRef;
   if (isSameRef && now.secretId === before.secretId) return before.formerId;
   if (now.secretId !== undefined && now.secretId === before.nextId) return undefined;

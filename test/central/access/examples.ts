@@ -29,6 +29,7 @@ export const examples: Readonly<Record<string, (world: World) => object>> = {
   'metal.deploy': ({ nodeId }) => ({ tenantId: 'acme', nodeId, profileId: 'acme-power' }),
   'metal.power': ({ nodeId }) => ({ tenantId: 'acme', nodeId, action: 'off' }),
   'metal.confirmMac': ({ nodeId }) => ({ tenantId: 'acme', nodeId, mac: '52:54:00:00:0a:03' }),
+  'metal.setBmc': ({ nodeId }) => ({ tenantId: 'acme', nodeId, bmc: { driver: 'manual' } }),
   'metal.inspect': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'metal.commission': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),
   'metal.undeploy': ({ nodeId }) => ({ tenantId: 'acme', nodeId }),

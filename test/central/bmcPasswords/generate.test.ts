@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newPassword, passwordLength } from '#central/bmcPasswords/generate.ts';
-import { isSameBmc } from '#central/bmcPasswords/sharedBmc.ts';
+import { isSameBmc } from '#contract/bmcBinding.ts';
 
 test('a password has of every kind, nothing that looks alike, no two equal characters in a row, and - inside only', () => {
   fc.assert(

@@ -14,9 +14,10 @@ function watched(
   everyMs = 5,
 ) {
   const events: Happening[] = [];
+  const places: unknown[] = [];
   let asked = 0;
   let heard = Promise.withResolvers<void>();
-  const node = { nodeId: 'node-1', macs: ['52:54:00:00:00:01'], bmc };
+  let node: SiteNode = { nodeId: 'node-1', macs: ['52:54:00:00:00:01'], ...(bmc && { bmc }) };
   const health = async (options: DriveOptions) => {
     asked++;
     return say(options);
@@ -28,7 +29,12 @@ function watched(
       bmcLogs: { find: () => undefined, retain: () => {} },
       events: { add: (event: Happening) => void events.push(event) },
     } as never,
-    bmcs: { use: async (_node, work) => work(driver) },
+    bmcs: {
+      use: async (one, work) => {
+        places.push(one.bmc?.address);
+        return work(driver);
+      },
+    },
     everyMs,
     logEveryMs: 60_000,
     onEvent: () => {
@@ -40,7 +46,11 @@ function watched(
   onTestFinished(() => watch.close());
   return {
     ...{ events, next: () => heard.promise, asked: () => asked },
+    ...{ places, lastOf: () => watch.lastOf('node-1') },
     look: () => watch.look('node-1'),
+    rebind: (other: SiteNode['bmc']) => {
+      node = { ...node, ...(other && { bmc: other }) };
+    },
     close: () => watch.close(),
   };
 }
@@ -89,6 +99,28 @@ test('a BMC that tells a hundred things is asked at once, and once', async () =>
   for (let event = 0; event < 100; event++) look();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(asked()).toBe(1);
+});
+
+test('a BMC in the place of another is asked at once and told whatever it says; what the old one still says is not', async () => {
+  const old = { driver: 'ipmi', address: 'ipmi://192.0.2.1', credentialRef: 'secret://bmc/old' } as const;
+  const late = Promise.withResolvers<BmcHealth>();
+  const answers = [Promise.resolve<BmcHealth>({ health: 'OK', faults: [] }), late.promise];
+  const say = () => answers.shift() ?? { health: 'OK' as const, faults: [] };
+  const { events, places, next, rebind, asked, lastOf } = watched(say, old, 200);
+  await next();
+  await expect.poll(asked).toBe(2);
+  rebind({ ...old, address: 'ipmi://192.0.2.2' });
+  await expect.poll(asked).toBe(3);
+  expect(places.at(-1)).toBe('ipmi://192.0.2.2');
+  late.resolve({ health: 'Critical', faults: ['of the old one'] });
+  await expect.poll(() => events.length).toBe(2);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(events).toMatchObject([{ health: { health: 'OK' } }, { health: { health: 'OK' } }]);
+  expect(lastOf()).toEqual({ health: 'OK', faults: [] });
+  rebind({ ...old, address: 'ipmi://192.0.2.2', credentialRef: 'secret://bmc/node-1' });
+  const before = asked();
+  await expect.poll(asked).toBeGreaterThan(before);
+  expect(events).toHaveLength(2);
 });
 
 test('a machine without a BMC is not asked', async () => {

@@ -72,6 +72,18 @@ test('the first certificate of a BMC is pinned, over restarts too', async () => 
   });
 });
 
+test('a node whose BMC is at another address is driven there from then on, by the certificate that it shows', async () => {
+  const { fake, node, open, pins } = await setUp();
+  const moved = await setUp();
+  const bmcs = open();
+  expect(await bmcs.use(node, (bmc) => bmc.getPower())).toBe('off');
+  const asked = fake.requests.length;
+  expect(await bmcs.use({ ...node, ...moved.node }, (bmc) => bmc.getPower())).toBe('off');
+  expect(moved.fake.requests.length).toBeGreaterThan(0);
+  expect(fake.requests.length).toBe(asked);
+  expect(pins.find(moved.running.address)).toBe(moved.running.certificateSha256);
+});
+
 test('a node without a BMC says so', async () => {
   const { open } = await setUp();
   await expect(open().use({ nodeId: 'node_2', macs: [] }, (bmc) => bmc.getPower())).rejects.toMatchObject({
