@@ -55,9 +55,10 @@ describe('a withdrawn digest', () => {
   });
 
   test('is told to every site at once, leaves their desired caches, and the boot entries that led to it', async () => {
-    stage = await setStage(instead('management.setBootDevice', () => {}));
+    const asked = Promise.withResolvers<void>();
+    stage = await setStage(instead('management.setBootDevice', () => asked.resolve()));
     const workflowId = await deploy(stage.line, 'node-1');
-    await follow(stage.line.call, workflowId, ({ text }) => text.startsWith('management.setBootDevice'));
+    await asked.promise;
     const before = (await newestSpec()).spec;
     expect(before?.site).toMatchObject({ withdrawn: [], bootEntries: [expect.any(String)] });
     const waiting = newestSpec(before?.generation);
