@@ -25,23 +25,58 @@ export function resolveDriverBindings({ bmc, hardwareProfile, overrides }: Bindi
   return [hardwareProfile?.drivers ?? {}, overrides ?? {}].reduce(override, bmcBindings(bmc));
 }
 
+/** The BMC of a node, and the one in its place. */
+export interface ReplacedBmc {
+  before?: BmcBinding | undefined;
+  now?: BmcBinding | undefined;
+}
+
 /**
  * What overrides of its own a node's bindings were made with, above those that the layers below make: bindings are kept as they were resolved.
- * One that changed nothing is not found.
+ * One that changed nothing is not found. The layers may be others than then: what has all of the BMC of before has all of the one in its place.
  */
-export function overridesIn(bindings: DriverBindings, below: DriverBindings): DriverChoices {
+export function overridesIn(
+  bindings: DriverBindings,
+  below: DriverBindings,
+  replaced: ReplacedBmc = {},
+): DriverChoices {
   const others = Object.entries(bindings).filter(
     ([concern, made]) => !Value.Equal(made, own(below, concern)),
   );
   return Object.fromEntries(
-    others.map(([concern, made]) => [concern, overrideIn(made, own(below, concern))]),
+    others.map(([concern, made]) => [concern, overrideIn(made, own(below, concern), replaced)]),
   );
 }
 
-function overrideIn({ driver, config = {} }: DriverBinding, below: DriverBinding | undefined): DriverChoice {
-  const inherited = below?.driver === driver ? (below.config ?? {}) : {};
-  const named = Object.entries(config).filter(([field, value]) => !Value.Equal(value, inherited[field]));
-  return named.length === 0 ? { driver } : { driver, config: Object.fromEntries(named) };
+function overrideIn(
+  { driver, config = {} }: DriverBinding,
+  below: DriverBinding | undefined,
+  { before, now }: ReplacedBmc,
+): DriverChoice {
+  if (below?.driver === driver) return choiceOf(driver, without(config, below.config));
+  const ofBmc = configOf(before, driver);
+  const isMadeOfBmc = ofBmc !== undefined && Object.keys(without(ofBmc, config)).length === 0;
+  if (!isMadeOfBmc) return choiceOf(driver, config);
+  return choiceOf(driver, { ...configOf(now, driver), ...without(config, ofBmc) });
+}
+
+type Config = NonNullable<DriverBinding['config']>;
+
+function choiceOf(driver: string, config: Config): DriverChoice {
+  return Object.keys(config).length === 0 ? { driver } : { driver, config };
+}
+
+/** The fields that the other one has not, or not with this value. */
+function without(config: Config, other: Config = {}): Config {
+  return Object.fromEntries(
+    Object.entries(config).filter(([field, value]) => !Value.Equal(value, own(other, field))),
+  );
+}
+
+function configOf(bmc: BmcBinding | undefined, driver: string): Config | undefined {
+  if (bmc?.driver !== driver) return undefined;
+  const { driver: _, ...config } = bmc;
+  return config;
 }
 
 /** The driver that a step which invokes one uses: the profile's choice, else the node's binding. */

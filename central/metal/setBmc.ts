@@ -102,7 +102,9 @@ async function driversWith(
     .executeTakeFirst();
   const policy = pool && readPoolPolicy(pool.policy);
   const hardwareProfile = profileOf(hardwareProfiles, node.hardware_profile, policy);
-  const below = resolveDriverBindings({ bmc: bmcOf(node), hardwareProfile });
-  const overrides = overridesIn(parseJson<DriverBindings>(node.drivers) ?? {}, below);
+  const before = bmcOf(node);
+  const below = resolveDriverBindings({ bmc: before, hardwareProfile });
+  const bindings = parseJson<DriverBindings>(node.drivers) ?? {};
+  const overrides = overridesIn(bindings, below, { before, now: bmc });
   return resolveDriverBindings({ bmc, hardwareProfile, overrides });
 }

@@ -89,6 +89,29 @@ test('what a node overrides is found in its bindings, so that another BMC can be
   });
 });
 
+test('what was made of the BMC that is replaced has none of it any more, also where the hardware profile is another since', () => {
+  const other = { driver: 'redfish' as const, address: 'https://10.0.0.2', credentialRef: 'secret://other' };
+  const bindings = resolveDriverBindings({
+    bmc,
+    overrides: { power: { driver: 'redfish', config: { slow: true } } },
+  });
+  const hardwareProfile = { drivers: { power: 'pdu', management: 'pdu' } };
+  const below = resolveDriverBindings({ bmc, hardwareProfile });
+  const bound = (now: typeof other | undefined) =>
+    resolveDriverBindings({
+      bmc: now,
+      hardwareProfile,
+      overrides: overridesIn(bindings, below, { before: bmc, now }),
+    });
+  const { driver, ...otherConfig } = other;
+  expect(bound(other)).toEqual({
+    power: { driver, config: { ...otherConfig, slow: true } },
+    management: { driver, config: otherConfig },
+    'virtual-media': { driver, config: otherConfig },
+  });
+  expect(JSON.stringify(bound(undefined))).not.toContain(bmc.address);
+});
+
 test("a profile's drivers apply to what it invokes, before the node's bindings", () => {
   const bindings = resolveDriverBindings({ bmc });
   expect(driverFor('power', bindings)).toEqual({ driver: 'redfish', config });
