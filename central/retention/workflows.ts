@@ -1,4 +1,5 @@
 import { now, type Queries } from '../store/store.ts';
+import { endsRamdisk } from '../workflows/ramdisk.ts';
 import { batchSize, type Position, type Removal, removeSome } from './removal.ts';
 
 /** How many workflows are looked at in one transaction. */
@@ -131,13 +132,33 @@ async function removeEventsOf(queries: Queries, workflowId: string, most: number
 
 /** With what was told of them after their events had gone. */
 async function removeWorkflows(queries: Queries, ids: readonly string[]): Promise<void> {
+  await noteEndedRamdisks(queries, ids);
   await queries.deleteFrom('events').where('workflow_id', 'in', ids).execute();
-  await queries
-    .deleteFrom('operations')
-    .where('step_id', 'in', (query) =>
-      query.selectFrom('workflow_steps').select('step_id').where('workflow_id', 'in', ids),
-    )
-    .execute();
+  await queries.deleteFrom('operations').where('step_id', 'in', stepsOf(queries, ids)).execute();
   for (const table of ['workflow_claims', 'workflow_steps', 'workflows'] as const)
     await queries.deleteFrom(table).where('workflow_id', 'in', ids).execute();
+}
+
+/** That a machine does not run its last ramdisk any more is known by the operations that ended it: now the join, which stays, says so itself. */
+async function noteEndedRamdisks(queries: Queries, ids: readonly string[]): Promise<void> {
+  const ends = await queries
+    .selectFrom('operations')
+    .select(['node_id', 'finished_at'])
+    .where('step_id', 'in', stepsOf(queries, ids))
+    .where('action', 'in', endsRamdisk)
+    .where('outcome', '!=', 'failed')
+    .execute();
+  for (const { node_id, finished_at } of ends)
+    await queries
+      .updateTable('node_joins')
+      .set({ lost_at: finished_at, lost_reason: 'silent' })
+      .where('node_id', '=', node_id)
+      .where('role', '=', 'ramdisk')
+      .where('lost_at', 'is', null)
+      .where('at', '<=', finished_at)
+      .execute();
+}
+
+function stepsOf(queries: Queries, ids: readonly string[]) {
+  return queries.selectFrom('workflow_steps').select('step_id').where('workflow_id', 'in', ids);
 }

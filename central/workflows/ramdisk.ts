@@ -32,6 +32,9 @@ export async function joinedRamdisk(run: StepRun): Promise<Row<'node_joins'> | u
   return joins.findLast((join) => isLater(join) && !earlierBoots.has(join.boot_id));
 }
 
+/** What ends a machine's ramdisk, unless it fails. */
+export const endsRamdisk = ['boot.cleanUp', 'power.setPower', 'boot.kexec'] as const;
+
 /** The ramdisk that the machine runs now, whichever workflow booted it: joined last, not lost, and nothing has ended it since. */
 export async function connectedRamdisk({
   central,
@@ -43,7 +46,7 @@ export async function connectedRamdisk({
     .selectFrom('operations')
     .select('operation_id')
     .where('node_id', '=', workflow.node_id)
-    .where('action', 'in', ['boot.cleanUp', 'power.setPower', 'boot.kexec'])
+    .where('action', 'in', endsRamdisk)
     .where('outcome', '!=', 'failed')
     .where('finished_at', '>=', join.at)
     .executeTakeFirst();

@@ -88,6 +88,35 @@ test('the workflow that changed a machine’s state last, and the one that gave 
   expect(await round()).toEqual({});
 });
 
+test('that a machine’s last ramdisk has ended is known without the workflow that ended it', async () => {
+  for (const node of ['node-1', 'node-2']) {
+    await addWorkflow(store, { id: `wf_1 ${node}`, node, days: 900 });
+    await addJoin(store, `ramdisk ${node}`, node, 890);
+    await addWorkflow(store, { id: `wf_2 ${node}`, node, days: 880 });
+    await store.deleteFrom('operations').where('workflow_id', '=', `wf_2 ${node}`).execute();
+    await store.deleteFrom('node_joins').where('join_id', '=', `j-wf_2 ${node}`).execute();
+    await store
+      .updateTable('operations')
+      .set({
+        action: 'boot.cleanUp',
+        outcome: node === 'node-1' ? 'succeeded' : 'failed',
+        finished_at: ago(889),
+      })
+      .where('workflow_id', '=', `wf_1 ${node}`)
+      .execute();
+  }
+  expect(await round()).toMatchObject({ workflows: 2, joins: 2 });
+  const joins = await store
+    .selectFrom('node_joins')
+    .select(['join_id', 'lost_at'])
+    .orderBy('join_id')
+    .execute();
+  expect(joins).toEqual([
+    { join_id: 'ramdisk node-1', lost_at: ago(889) },
+    { join_id: 'ramdisk node-2', lost_at: null },
+  ]);
+});
+
 test('a workflow without its events is listed until its own time, and goes with what was told of it since', async () => {
   await addWorkflow(store, { id: 'wf_1', days: 100 });
   await addWorkflow(store, { id: 'wf_2', days: 1 });
