@@ -46,7 +46,7 @@ async function inOrder(store: Queries, { nodeId, workflowId }: NewEvent): Promis
   if (line !== undefined) await takeLine(store, line);
 }
 
-/** Takes that lock of a node: who changes the node's row as well takes it first, so that two who do both wait for each other in one order. */
+/** Takes that lock of a node: who changes the node's row, or that of its workflow, as well takes it first, so that two who do both wait for each other in one order. */
 export async function takeLine(store: Queries, line: string): Promise<void> {
   if (dialectOf(store) === 'sqlite') return;
   await sql`SELECT pg_advisory_xact_lock(hashtext(${line}))`.execute(store);

@@ -8,7 +8,7 @@ import { encodeCursor } from '../api/cursor.ts';
 import { itemScopes } from '../api/grants.ts';
 import { type Group, method } from '../api/method.ts';
 import { beforeNewest } from '../eventPages.ts';
-import { recordEvent } from '../events.ts';
+import { recordEvent, takeLine } from '../events.ts';
 import { endRecording, wantRecording } from '../metal/recordings.ts';
 import { nodeIdPattern, requireNode } from '../nodes.ts';
 import { nodeTopic, siteTopic } from '../signals.ts';
@@ -32,6 +32,7 @@ export const nodeConsole: Group = {
       const node = requireBmc(await requireNode(store, tenantId, nodeId));
       const cursor = encodeCursor([await beforeNewest(store, { nodeId }, 0)]);
       const recording = await store.transaction().execute(async (queries) => {
+        await takeLine(queries, nodeId);
         const wanted = await wantRecording(queries, node, forMs);
         const text = `the serial console is to be recorded until ${wanted.until}`;
         const event = { nodeId, text, cause: `token ${tokenId}`, data: wanted };

@@ -8,7 +8,7 @@ import { type ApiContext, type Group, method } from '../api/method.ts';
 import type { Caller } from '../api/tokens.ts';
 import type { CentralContext } from '../context.ts';
 import { afterCursor, cursorAfter, eventsAfter, presentEvent } from '../eventPages.ts';
-import { recordEvent } from '../events.ts';
+import { recordEvent, takeLine } from '../events.ts';
 import { workflowTopic } from '../signals.ts';
 import { now, type Queries } from '../store/store.ts';
 import { presentWorkflow, summarizeWorkflow } from '../workflows/present.ts';
@@ -108,6 +108,7 @@ async function cancel(
   if (workflow.cancel_requested_at === null) {
     const cause = `token ${caller.tokenId}`;
     await store.transaction().execute(async (queries) => {
+      await takeLine(queries, nodeId);
       await queries
         .updateTable('workflows')
         .set({ cancel_requested_at: now(), cancelled_by: cause })

@@ -2,7 +2,7 @@ import { toWireError, type WireError } from '#contract/errors.ts';
 import { newId } from '#contract/ids.ts';
 import type { Profile } from '#contract/profiles.ts';
 import type { DiskHints } from '#contract/steps.ts';
-import { recordEvent } from '../events.ts';
+import { recordEvent, takeLine } from '../events.ts';
 import { withdrawnUse } from '../images/withdrawnUse.ts';
 import { settleNode } from '../metal/settle.ts';
 import type { Settlement } from '../metal/states.ts';
@@ -129,6 +129,7 @@ export async function finishWorkflow(
   failure: WireError | undefined,
 ): Promise<void> {
   await underClaim(store, workflow, async (queries) => {
+    await takeLine(queries, workflow.node_id);
     const withdrawn = outcome === 'succeeded' ? await withdrawnUse(queries, workflow.workflow_id) : undefined;
     const state = withdrawn === undefined ? outcome : 'failed';
     const error = withdrawn === undefined ? failure : toWireError(withdrawn);
