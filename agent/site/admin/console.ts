@@ -4,13 +4,13 @@ import Type from 'typebox';
 import type { Log } from '#base/log.ts';
 import { longestRecordingMs } from '#contract/consoleRecording.ts';
 import { durationMs, durationPattern } from '#contract/durations.ts';
-import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import { validate } from '#contract/validate.ts';
 import { goneSignal } from '#doors/goneSignal.ts';
 import { type Route, route } from '#doors/routes.ts';
 import type { Consoles } from '../console/consoles.ts';
 import type { Recorder } from '../console/recorder.ts';
+import { requireNode } from '../store/spec.ts';
 import type { SiteState } from '../store/state.ts';
 import type { LocalUser } from './localUser.ts';
 
@@ -124,10 +124,5 @@ function listen(typed: Readable, type: (keys: Buffer) => void, leave: () => void
 
 function nodeOf({ params }: FastifyRequest, { state }: ConsoleRouteParts): SiteNode {
   const { nodeId } = params as { nodeId: string };
-  const node = state.spec.node(nodeId);
-  if (node !== undefined) return node;
-  throw new RailheadError('NOT_FOUND', `this site's desired state has no ${nodeId}`, {
-    path: 'nodeId',
-    nodeId,
-  });
+  return requireNode(state.spec, nodeId);
 }

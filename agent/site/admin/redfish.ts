@@ -1,10 +1,11 @@
 import type { Log } from '#base/log.ts';
-import { RailheadError, toWireError } from '#contract/errors.ts';
+import { toWireError } from '#contract/errors.ts';
 import { RelayRequest } from '#contract/redfishRelay.ts';
 import { validate } from '#contract/validate.ts';
 import { type Route, route } from '#doors/routes.ts';
 import { relayed } from '../operations/bmcRedfish.ts';
 import type { Bmcs } from '../operations/bmcs.ts';
+import { requireNode } from '../store/spec.ts';
 import type { SiteState } from '../store/state.ts';
 import type { LocalUser } from './localUser.ts';
 
@@ -28,8 +29,7 @@ export function redfishRoutes(
         const { nodeId } = params as { nodeId: string };
         const request = validate(RelayRequest, body);
         const call = { uid, nodeId, method: request.method, path: request.path };
-        const node = state.spec.node(nodeId);
-        if (node === undefined) throw noNode(nodeId);
+        const node = requireNode(state.spec, nodeId);
         try {
           const answer = await bmcs.use(node, (bmc) => relayed(bmc, request));
           log.info({ ...call, status: answer.status }, 'a Redfish request was relayed');
@@ -41,11 +41,4 @@ export function redfishRoutes(
       },
     }),
   ];
-}
-
-function noNode(nodeId: string): RailheadError {
-  return new RailheadError('NOT_FOUND', `this site's desired state has no ${nodeId}`, {
-    path: 'nodeId',
-    nodeId,
-  });
 }

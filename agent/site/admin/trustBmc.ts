@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Log } from '#base/log.ts';
-import { RailheadError } from '#contract/errors.ts';
 import type { SiteNode } from '#contract/nodeSpec.ts';
 import { type Route, route } from '#doors/routes.ts';
 import { boundNode } from '../drivers/boundNode.ts';
 import type { Bmcs } from '../operations/bmcs.ts';
+import { requireNode } from '../store/spec.ts';
 import type { SiteState } from '../store/state.ts';
 import type { LocalUser } from './localUser.ts';
 
@@ -53,10 +53,5 @@ async function forgetPins(node: SiteNode, { state, bmcs }: TrustBmcParts) {
 
 function nodeOf({ params }: FastifyRequest, { state }: TrustBmcParts): SiteNode {
   const { nodeId } = params as { nodeId: string };
-  const node = state.spec.node(nodeId);
-  if (node !== undefined) return node;
-  throw new RailheadError('NOT_FOUND', `this site's desired state has no ${nodeId}`, {
-    path: 'nodeId',
-    nodeId,
-  });
+  return requireNode(state.spec, nodeId);
 }

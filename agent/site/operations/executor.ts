@@ -11,6 +11,7 @@ import type { MediaPlaces } from '../mediaPlaces.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { OpenOperation } from '../store/journal.ts';
 import { explained } from '../store/noSpace.ts';
+import { requireNode } from '../store/spec.ts';
 import type { SiteState } from '../store/state.ts';
 import type { ActionContext, SiteAction, SiteActionName } from './action.ts';
 import type { Bmcs } from './bmcs.ts';
@@ -183,18 +184,10 @@ function contextOf({ operation }: OpenOperation, parts: ExecutorParts, signal: A
     secretText: (secret) => secrets.text(secret),
     settleFormer: (known, account) => secrets.settleFormer(known, account),
     withBmc: async (work, as = node) => {
-      if (as === undefined) throw strange(nodeId);
-      return bmcs.use(as, (bmc) => {
+      return bmcs.use(as ?? requireNode(state.spec, nodeId), (bmc) => {
         signal.throwIfAborted();
         return work(bmc, { deadline, signal });
       });
     },
   };
-}
-
-function strange(nodeId: string): RailheadError {
-  return new RailheadError('NOT_FOUND', `this site's desired state has no ${nodeId}`, {
-    path: 'nodeId',
-    nodeId,
-  });
 }

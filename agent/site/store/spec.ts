@@ -1,4 +1,5 @@
 import type { Sqlite } from '#base/sqlite.ts';
+import { RailheadError } from '#contract/errors.ts';
 import type { NodeSpec, SiteNode } from '#contract/nodeSpec.ts';
 
 /** The newest desired state that the centre gave, kept for when the centre is away. */
@@ -13,6 +14,14 @@ export interface SpecStore {
   /** Whether nothing may boot or get these bytes any more. */
   isWithdrawn(digest: string): boolean;
   replace(spec: NodeSpec): void;
+}
+
+/** @throws RailheadError NOT_FOUND for a machine that the centre has not told this site of */
+export function requireNode(spec: Pick<SpecStore, 'node'>, nodeId: string): SiteNode {
+  const node = spec.node(nodeId);
+  if (node !== undefined) return node;
+  const message = `this site's desired state has no ${nodeId}`;
+  throw new RailheadError('NOT_FOUND', message, { path: 'nodeId', nodeId });
 }
 
 export function openSpec(database: Sqlite): SpecStore {
