@@ -47,6 +47,9 @@ export async function fuzz(
     '--phases',
     'coverage,fuzzing',
     '--continue-on-failure',
+    // Longer than a call that waits for news may be held.
+    '--request-timeout',
+    '70',
   ];
   const args = [
     'run',
@@ -59,7 +62,7 @@ export async function fuzz(
   const child = spawn(python, [path.join(bin, 'schemathesis'), ...args, ...bounds, '--no-color'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd: path.dirname(bin),
-    timeout: (seconds + 60) * 1000,
+    timeout: (seconds + 120) * 1000,
   });
   let output = '';
   for await (const text of child.stdout.setEncoding('utf8')) output += text;
