@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { now, openStore, type Store } from '#central/store/store.ts';
+import { now, type Store } from '#central/store/store.ts';
 import {
   type Claim,
   ClaimLost,
@@ -10,18 +9,18 @@ import {
   takeableWorkflows,
 } from '#central/workflows/claims.ts';
 import { changeStep, findWorkflow, finishWorkflow, stepsOf } from '#central/workflows/records.ts';
-import { centreDirectory, dialect } from './directory.ts';
+import { dialect } from './directory.ts';
+import { openBooks } from './openBooks.ts';
 import { testTimes } from './times.ts';
 
 const times = { ...testTimes, claimMs: 500 };
 const id = 'wf_1';
 
-let directory: string;
 let store: Store;
+let close: () => Promise<void>;
 
 beforeEach(async () => {
-  directory = await centreDirectory();
-  store = await openStore(directory);
+  ({ store, close } = await openBooks());
   const made = { created_at: now() };
   const place = { tenant_id: 'root', site_id: 'site_1', node_id: 'node_1' };
   await store
@@ -45,8 +44,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await store.destroy();
-  await rm(directory, { recursive: true });
+  await close();
 });
 
 const centre = (instance: string) => ({ store, instance, times });

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ApiContext } from '#central/api/method.ts';
@@ -7,32 +6,29 @@ import { takeLine } from '#central/events.ts';
 import { nodeConsole } from '#central/groups/nodeConsole.ts';
 import { workflows } from '#central/groups/workflows.ts';
 import { openSignals } from '#central/signals.ts';
-import { openStore, type Queries, type Store } from '#central/store/store.ts';
+import type { Queries, Store } from '#central/store/store.ts';
 import { claimWorkflow } from '#central/workflows/claims.ts';
 import { finishWorkflow, insertWorkflow } from '#central/workflows/records.ts';
-import { centreDirectory, dialect } from './directory.ts';
+import { dialect } from './directory.ts';
+import { openBooks } from './openBooks.ts';
 import { addSite } from './retention/oldBooks.ts';
 import { testTimes } from './times.ts';
 
 /** SQLite has one writer at a time: nothing can come between there. */
 const onPostgres = test.runIf(dialect === 'postgres');
 const nodeId = 'node-1';
-let directory: string;
 let store: Store;
+let close: () => Promise<void>;
 
 beforeEach(async () => {
-  directory = await centreDirectory();
-  store = await openStore(directory);
+  ({ store, close } = await openBooks());
   await addSite(store);
   await store
     .updateTable('nodes')
     .set({ bmc: JSON.stringify({ driver: 'redfish', address: 'https://10.0.0.1' }) })
     .execute();
 });
-afterEach(async () => {
-  await store.destroy();
-  await rm(directory, { recursive: true });
-});
+afterEach(() => close());
 
 async function begin(queries: Queries) {
   const node = await queries

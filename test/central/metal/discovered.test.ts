@@ -1,19 +1,13 @@
-import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { noteDiscovered, proposedMacs } from '#central/metal/discovery.ts';
-import { openStore } from '#central/store/store.ts';
 import { newId } from '#contract/ids.ts';
-import { centreDirectory } from '../directory.ts';
+import { openBooks } from '../openBooks.ts';
 import { addSite, ago } from '../retention/oldBooks.ts';
 
 test('of the hardware addresses that a site has discovered the last 10,000 are remembered', async () => {
-  const directory = await centreDirectory();
-  const store = await openStore(directory);
-  onTestFinished(async () => {
-    await store.destroy();
-    await rm(directory, { recursive: true });
-  });
+  const { store, close } = await openBooks();
+  onTestFinished(close);
   await addSite(store);
   await sql`
     INSERT INTO discovered_machines (site_id, mac, uuid, seen_at)

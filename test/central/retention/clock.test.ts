@@ -1,29 +1,24 @@
-import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Log } from '#base/log.ts';
 import type { CentralContext } from '#central/context.ts';
 import { lastTold, watchClock } from '#central/retention/clock.ts';
 import { checkKeep } from '#central/retention/keep.ts';
 import { startRetention } from '#central/retention/start.ts';
-import { openStore, type Store } from '#central/store/store.ts';
-import { centreDirectory } from '../directory.ts';
+import type { Store } from '#central/store/store.ts';
+import { openBooks } from '../openBooks.ts';
 import { testTimes } from '../times.ts';
 import { addEvent, addSite, ago, now } from './oldBooks.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-let directory: string;
 let store: Store;
+let close: () => Promise<void>;
 
 beforeEach(async () => {
-  directory = await centreDirectory();
-  store = await openStore(directory);
+  ({ store, close } = await openBooks());
   await addSite(store);
 });
-afterEach(async () => {
-  await store.destroy();
-  await rm(directory, { recursive: true });
-});
+afterEach(() => close());
 
 /** Looks each hour by a clock that is that far ahead of the true time. */
 function looks(aheadMs: readonly number[], lastKnown: number | undefined = now) {

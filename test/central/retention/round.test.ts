@@ -1,27 +1,23 @@
-import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { auditRecords, beginAudit } from '#central/audit.ts';
 import { checkKeep, type KeepDays } from '#central/retention/keep.ts';
 import { removeOld } from '#central/retention/round.ts';
-import { openStore, type Store } from '#central/store/store.ts';
+import type { Store } from '#central/store/store.ts';
 import { takeTurn } from '#central/store/turns.ts';
 import { newId } from '#contract/ids.ts';
-import { centreDirectory, dialect } from '../directory.ts';
+import { dialect } from '../directory.ts';
+import { openBooks } from '../openBooks.ts';
 import { addEvent, addJoin, addSite, addWorkflow, ago, now } from './oldBooks.ts';
 
-let directory: string;
 let store: Store;
+let close: () => Promise<void>;
 
 beforeEach(async () => {
-  directory = await centreDirectory();
-  store = await openStore(directory);
+  ({ store, close } = await openBooks());
   await addSite(store);
 });
-afterEach(async () => {
-  await store.destroy();
-  await rm(directory, { recursive: true });
-});
+afterEach(() => close());
 
 const round = (keep: Partial<KeepDays> = {}, stop = new AbortController().signal) =>
   removeOld(store, checkKeep(keep), now, stop);
